@@ -1,0 +1,15 @@
+"""Every address of the site. Errors that no view answered go to `audit.problems`."""
+
+from django.urls import path
+
+from audit import health
+
+urlpatterns = [
+    path("healthz", health.alive, name="healthz"),
+    path("readyz", health.ready, name="readyz"),
+]
+
+handler400 = "audit.problems.bad_request"
+handler403 = "audit.problems.permission_denied"
+handler404 = "audit.problems.page_not_found"
+handler500 = "audit.problems.server_error"

@@ -1,0 +1,56 @@
+"""What every test stands on.
+
+Invariants
+- Append-only triggers are lifted while the flush after a transactional test runs, and at no other moment: within a test
+  they are as strict as in production.
+- Hypothesis draws the same examples on every machine in the profile `ci`.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+
+import hypothesis
+from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
+from django.test import TransactionTestCase
+
+hypothesis.settings.register_profile("default", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
+hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "default"))
+
+
+@contextmanager
+def lifted_triggers(connection: BaseDatabaseWrapper) -> Iterator[None]:
+    """Take the triggers of a database away and put the same ones back, also when the body fails."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SET session_replication_role = replica")
+            try:
+                yield
+            finally:
+                cursor.execute("SET session_replication_role = origin")
+            return
+        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql IS NOT NULL")
+        triggers = cursor.fetchall()
+        for name, _ in triggers:
+            cursor.execute(f"DROP TRIGGER {connection.ops.quote_name(name)}")
+        try:
+            yield
+        finally:
+            for _, statement in triggers:
+                cursor.execute(statement)
+
+
+_flush = TransactionTestCase._fixture_teardown
+
+
+def _flush_without_triggers(self: TransactionTestCase) -> None:
+    with ExitStack() as stack:
+        for alias in self._databases_names(include_mirrors=False):
+            stack.enter_context(lifted_triggers(connections[alias]))
+        _flush(self)
+
+
+TransactionTestCase._fixture_teardown = _flush_without_triggers
