@@ -1,0 +1,62 @@
+"""`manage.py test`: the suite on SQLite, then on PostgreSQL, each with pytest and one worker per core.
+
+Invariants
+- `--quick` runs on SQLite alone and leaves out the marks slow, browser and postgres; nothing else is ever left out.
+- With DATABASE_URL set the suite runs once, on that database's engine.
+- The exit status is that of the first engine that failed. Finding no test fails unless the other engine found some.
+- All other arguments go to pytest as they are; a `-m` among them takes the place of ours.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.postgres import postgresql_server
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_TESTS_FOUND = 5
+INTERRUPTED = 2
+QUICK = "not slow and not browser and not postgres"
+ON_POSTGRESQL = "not browser and not sqlite_only"
+
+
+def run_tests(arguments: Sequence[str]) -> int:
+    passed_on = [argument for argument in arguments if argument != "--quick"]
+    if "--quick" in arguments:
+        return _pytest(passed_on, marks=QUICK, environment={"HYPOTHESIS_PROFILE": "quick"})
+    if os.environ.get("DATABASE_URL"):
+        return _pytest(passed_on)
+    on_sqlite = _pytest(passed_on)
+    if on_sqlite == INTERRUPTED:
+        return on_sqlite
+    print("The same suite on PostgreSQL:", flush=True)
+    with postgresql_server() as url:
+        on_postgresql = _pytest(passed_on, marks=ON_POSTGRESQL, environment={"DATABASE_URL": url})
+    statuses = [status for status in (on_sqlite, on_postgresql) if status != NO_TESTS_FOUND]
+    return next((status for status in statuses if status), 0) if statuses else NO_TESTS_FOUND
+
+
+def _pytest(arguments: Sequence[str], *, marks: str = "", environment: dict[str, str] | None = None) -> int:
+    """Run pytest once, with a home of its own. Ctrl-C reaches pytest itself, which then ends and is waited for."""
+    command = [sys.executable, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8"]
+    if marks:
+        command += ["-m", marks]
+    home = tempfile.mkdtemp(prefix="palimpsest-test-")
+    variables = {**os.environ, "PALIMPSEST_TEST_HOME": home, **(environment or {})}
+    with subprocess.Popen([*command, *arguments], cwd=ROOT, env=variables) as process:
+        try:
+            return _wait(process)
+        finally:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _wait(process: "subprocess.Popen[bytes]") -> int:
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
