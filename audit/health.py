@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from audit.problems import problem_json
+from audit.problems import problem_answer
 
 RETRY_AFTER_SECONDS = 5
 
@@ -28,7 +28,7 @@ def ready(request: HttpRequest) -> HttpResponse:
     faults = [fault for alias in connections if (fault := _database_fault(alias))]
     if not faults:
         return JsonResponse({"status": "ready"})
-    response = problem_json(request, status=503, code="unavailable", title="Not ready", detail=" ".join(faults))
+    response = problem_answer(request, code="unavailable", detail=" ".join(faults))
     response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
     return response
 

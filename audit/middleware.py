@@ -1,13 +1,13 @@
 """What every request passes through, outermost first.
 
 Invariants
-- Each answer carries the header X-Request-ID; a caller's own id is kept when it is a short plain word, else replaced.
+- Each answer carries the header X-Request-ID. A caller's own id is kept when it is a UUID, else replaced by a new one:
+  the id goes into the ledger, which takes no text.
 - Each request leaves one log line: method, path, status, duration. Never its query, body, cookies or headers.
 - A cookie that is set over https is marked Secure.
 """
 
 import logging
-import re
 import time
 import uuid
 from collections.abc import Callable
@@ -17,7 +17,6 @@ from django.http import HttpRequest, HttpResponseBase
 from audit.logs import current_request_id
 
 REQUEST_ID_HEADER = "X-Request-ID"
-SANE_REQUEST_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{7,63}")
 PROBE_PATHS = frozenset({"/healthz", "/readyz"})
 
 logger = logging.getLogger("audit.access")
@@ -28,25 +27,31 @@ type View = Callable[[HttpRequest], HttpResponseBase]
 class IdentifiedRequest(HttpRequest):
     """A request behind `request_identity`; for annotations only."""
 
-    request_id: str
+    request_id: uuid.UUID
 
 
 def request_identity(get_response: View) -> View:
     """Give the request an id, put it into the log context, and answer it in the header."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
-        offered = request.headers.get(REQUEST_ID_HEADER, "")
-        request_id = offered if SANE_REQUEST_ID.fullmatch(offered) else uuid.uuid4().hex
+        request_id = _offered_id(request) or uuid.uuid4()
         request.request_id = request_id  # type: ignore[attr-defined]
-        token = current_request_id.set(request_id)
+        token = current_request_id.set(str(request_id))
         try:
             response = get_response(request)
         finally:
             current_request_id.reset(token)
-        response.headers[REQUEST_ID_HEADER] = request_id
+        response.headers[REQUEST_ID_HEADER] = str(request_id)
         return response
 
     return middleware
+
+
+def _offered_id(request: HttpRequest) -> uuid.UUID | None:
+    try:
+        return uuid.UUID(request.headers.get(REQUEST_ID_HEADER, ""))
+    except ValueError:
+        return None
 
 
 def access_log(get_response: View) -> View:

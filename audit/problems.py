@@ -1,6 +1,7 @@
 """Answers for what no view answered: problem+json under /api/, else the page `problem.html`, with the same status.
 
 Invariants
+- Code, status and title come from the one table of codes.
 - Neither form shows the exception, its text or a stack; the log line with the same request id does.
 - The page falls back to plain text when its template is missing or fails, so that an error page never raises.
 
@@ -9,9 +10,13 @@ Source: RFC 9457 (problem details).
 
 import json
 import logging
+from typing import Any
 
+from django.core.exceptions import DisallowedHost, RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
+
+from memory.base.errors import CODES
 
 API_PREFIXES = ("/api/", "/mcp", "/healthz", "/readyz")
 PROBLEM_TYPE = "application/problem+json"
@@ -19,68 +24,61 @@ PROBLEM_TYPE = "application/problem+json"
 logger = logging.getLogger("audit.problems")
 
 
-def problem_json(request: HttpRequest, *, status: int, code: str, title: str, detail: str) -> HttpResponse:
-    body = {
-        "type": f"urn:palimpsest:problem:{code}",
-        "title": title,
-        "status": status,
+def problem_answer(request: HttpRequest, *, code: str, detail: str) -> HttpResponse:
+    row = CODES[code]
+    problem: dict[str, Any] = {
+        "type": "about:blank",
+        "title": row.title,
+        "status": row.status,
         "detail": detail,
         "code": code,
         "errors": [],
-        "request_id": getattr(request, "request_id", ""),
+        "request_id": str(getattr(request, "request_id", "")),
     }
-    return HttpResponse(json.dumps(body), status=status, content_type=PROBLEM_TYPE)
+    if request.path.startswith(API_PREFIXES):
+        return HttpResponse(json.dumps(problem), status=row.status, content_type=PROBLEM_TYPE)
+    return HttpResponse(*_page(request, problem), status=row.status)
 
 
-def problem_page(request: HttpRequest, *, status: int, code: str, title: str, detail: str) -> HttpResponse:
-    request_id = getattr(request, "request_id", "")
-    problem = {"status": status, "code": code, "title": title, "detail": detail, "request_id": request_id}
+def _page(request: HttpRequest, problem: dict[str, Any]) -> tuple[str, str]:
+    """Body and content type."""
+    shown = {**problem, "ways_on": [{"url": "/", "label": "Overview"}]}
     try:
-        page = loader.render_to_string("problem.html", {"problem": problem}, request)
+        return loader.render_to_string("problem.html", {"problem": shown}, request), "text/html; charset=utf-8"
     except Exception:
-        logger.exception("problem page failed", extra={"fields": {"status": status, "code": code}})
-        text = f"{title}\n{detail}\nRequest {request_id}\n"
-        return HttpResponse(text, status=status, content_type="text/plain; charset=utf-8")
-    return HttpResponse(page, status=status)
-
-
-def answer(request: HttpRequest, *, status: int, code: str, title: str, detail: str) -> HttpResponse:
-    form = problem_json if request.path.startswith(API_PREFIXES) else problem_page
-    return form(request, status=status, code=code, title=title, detail=detail)
+        # Whatever is wrong with the page, the reader gets the problem it was to show.
+        logger.exception("problem page failed", extra={"fields": {"code": problem["code"]}})
+        text = f"{problem['title']}\n{problem['detail']}\nRequest {problem['request_id']}\n"
+        return text, "text/plain; charset=utf-8"
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(
-        request, status=400, code="malformed", title="Malformed request", detail="The request could not be read."
-    )
+    if isinstance(exception, RequestDataTooBig):
+        return problem_answer(request, code="too_large", detail="The body is larger than this site takes.")
+    if isinstance(exception, DisallowedHost):
+        detail = "The Host header names a host that this site does not serve; PALIMPSEST_HOSTS lists those it does."
+        return problem_answer(request, code="invalid", detail=detail)
+    return problem_answer(request, code="invalid", detail="The request could not be read.")
 
 
 def permission_denied(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(request, status=403, code="forbidden", title="Forbidden", detail="You may not do this here.")
+    return problem_answer(request, code="forbidden", detail="You may not do this here.")
 
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    return answer(request, status=404, code="not_found", title="Not found", detail="There is nothing at this address.")
+    return problem_answer(request, code="not_found", detail="There is nothing at this address.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     fields = {"method": request.method, "path": request.path}
     # Django calls this while it handles the exception.
     logger.error("request failed", exc_info=True, extra={"fields": fields})  # noqa: LOG014
-    return answer(
-        request,
-        status=500,
-        code="internal",
-        title="Internal error",
-        detail="The server failed on this request; its log names the request id.",
-    )
+    return problem_answer(request, code="internal", detail="The server failed; its log names the request id.")
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    return answer(
+    return problem_answer(
         request,
-        status=403,
         code="forbidden",
-        title="The form has expired",
-        detail="Reload the page and send the form again; cookies must be allowed for this site.",
+        detail="The form was not accepted: reload the page and send it again, with cookies allowed for this site.",
     )

@@ -152,7 +152,7 @@ def _start(binaries: Path, folder: Path, *, owner: Owner) -> "subprocess.Popen[b
 
 def _wait_until_ready(binaries: Path, folder: Path, *, server: "subprocess.Popen[bytes]") -> None:
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
-    probe = [binaries / "pg_isready", "--quiet", "--host", folder, "--username", "palimpsest"]
+    probe: list[str | Path] = [binaries / "pg_isready", "--quiet", "--host", folder, "--username", "palimpsest"]
     while subprocess.run(probe, env=_environment(folder), check=False).returncode != 0:
         if server.poll() is not None or time.monotonic() > deadline:
             raise ServerFailed(f"PostgreSQL did not start:\n{(folder / 'log').read_text(errors='replace')}")
