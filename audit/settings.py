@@ -198,5 +198,6 @@ CSRF_FAILURE_VIEW = "audit.problems.csrf_failure"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 
 LOGGING = log_settings(
-    read_choice("PALIMPSEST_LOG_LEVEL", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR"))
+    level=read_choice("PALIMPSEST_LOG_LEVEL", default="INFO", choices=("DEBUG", "INFO", "WARNING", "ERROR")),
+    debug=DEBUG,
 )

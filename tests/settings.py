@@ -6,11 +6,14 @@ Invariants
 - SQLite databases are files, so that journal mode, locks and triggers are the ones of production.
 """
 
+import atexit
 import os
+import shutil
 import tempfile
 
 if "PALIMPSEST_TEST_HOME" not in os.environ:
     os.environ["PALIMPSEST_TEST_HOME"] = tempfile.mkdtemp(prefix="palimpsest-test-")
+    atexit.register(shutil.rmtree, os.environ["PALIMPSEST_TEST_HOME"], ignore_errors=True)
 os.environ["PALIMPSEST_HOME"] = os.environ["PALIMPSEST_TEST_HOME"]
 
 from audit.settings import *  # noqa: F403
