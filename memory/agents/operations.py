@@ -1,0 +1,190 @@
+"""Writes about agents, tokens, members, freezes, holds and settings."""
+
+from __future__ import annotations
+
+import hashlib
+from base64 import urlsafe_b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from memory.agents.models import (
+    ROLES,
+    SCOPES,
+    SETTINGS,
+    Agent,
+    Freeze,
+    Hold,
+    Membership,
+    Setting,
+    Token,
+    TokenRevocation,
+)
+from memory.agents.queries import frozen, role_of, scope_bits
+from memory.base import clock, gate, ids
+from memory.base.actor import Actor
+from memory.base.errors import Conflict, Invalid, NotFound
+from memory.base.text import NAME_CHARS, fault
+from memory.ledger.drafts import Draft
+from memory.ledger.operations.appending import NameBook, opened, retried
+
+TOKEN_MARK = "plm_"
+DEFAULT_LIFE = timedelta(days=90)
+LONGEST_LIFE = timedelta(days=366)
+SETTING_VALUES = {"approval_mode": ("two_person", "single_owner")}
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an act made: its id and the entry."""
+
+    id: UUID
+    seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Issued:
+    """A fresh token. `secret` is shown once and stored nowhere."""
+
+    id: UUID
+    secret: str
+    prefix: str
+    expires_at: datetime
+    seq: int
+
+
+@retried
+def create_agent(by: Actor, *, name: str, operator: int | None = None) -> Made:
+    """Register an agent. Locks: the namespace head. Appends: `create_agent`.
+
+    Raises Invalid (name), Conflict (name taken), Forbidden (owners only).
+    """
+    _name("name", name)
+    book = NameBook(by.namespace)
+    agent = ids.new_id()
+    draft = Draft("agent", agent, Agent, {"id": agent, "name": book.id(name), "operator": operator})
+    with opened(by, verb="create_agent", need=gate.OWN, names=book) as entry:
+        if Agent.objects.filter(namespace=by.namespace, name=book.id(name)).exists():
+            raise Conflict(f"There is an agent named {name}.")
+        entry.add(draft)
+    return Made(agent, entry.seq)
+
+
+def secret_hash(secret: str) -> bytes:
+    """What is stored of a secret of 32 random bytes: nothing to guess, so no salt is needed."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def issue_token(
+    by: Actor, *, agent: UUID, scopes: Sequence[str] = ("read", "write"), life: timedelta = DEFAULT_LIFE
+) -> Issued:
+    """Make a token for the agent. Appends: `issue_token`. Raises NotFound, Invalid (scopes, life), Forbidden."""
+    return _issue(by, agent=agent, scopes=scopes, life=life, revoked=None)
+
+
+def rotate_token(by: Actor, *, token: UUID) -> Issued:
+    """A new token in the place of the old one, which is revoked by the same entry. Raises NotFound, Conflict."""
+    old = Token.objects.filter(namespace=by.namespace, id=token).first()
+    if old is None:
+        raise NotFound("There is no such token.")
+    scopes = tuple(name for index, name in enumerate(SCOPES) if old.scopes >> index & 1)
+    return _issue(by, agent=old.agent, scopes=scopes, life=DEFAULT_LIFE, revoked=token)
+
+
+def _issue(by: Actor, *, agent: UUID, scopes: Sequence[str], life: timedelta, revoked: UUID | None) -> Issued:
+    if not scopes or set(scopes) - set(SCOPES):
+        raise Invalid.at("scopes", expected=f"some of {', '.join(SCOPES)}", got=", ".join(scopes))
+    if not timedelta(0) < life <= LONGEST_LIFE:
+        raise Invalid.at("life_days", expected="1 to 366 days", got=life.days)
+    secret = TOKEN_MARK + urlsafe_b64encode(ids.new_secret()).rstrip(b"=").decode()
+    expires_at = (by.event_at or clock.now()) + life
+    values = {
+        "id": ids.new_id(), "agent": agent, "secret_hash": secret_hash(secret),
+        "prefix": secret[: len(TOKEN_MARK) + 6], "scopes": scope_bits(scopes), "expires_at": expires_at,
+    }  # fmt: skip
+    verb = "issue_token" if revoked is None else "rotate_token"
+    with opened(by, verb=verb, need=gate.OWN) as entry:
+        if not Agent.objects.filter(namespace=by.namespace, id=agent).exists():
+            raise NotFound("There is no such agent.")
+        entry.add(Draft("token", values["id"], Token, values))
+        if revoked is not None:
+            entry.add(_revocation(by, revoked))
+    return Issued(values["id"], secret, str(values["prefix"]), expires_at, entry.seq)
+
+
+def revoke_token(by: Actor, *, token: UUID) -> Made:
+    """End a token now. Appends: `revoke_token`. Raises NotFound, Conflict (revoked before), Forbidden."""
+    with opened(by, verb="revoke_token", need=gate.OWN) as entry:
+        entry.add(_revocation(by, token))
+    return Made(token, entry.seq)
+
+
+def _revocation(by: Actor, token: UUID) -> Draft:
+    if not Token.objects.filter(namespace=by.namespace, id=token).exists():
+        raise NotFound("There is no such token.")
+    if TokenRevocation.objects.filter(namespace=by.namespace, token=token).exists():
+        raise Conflict("This token is revoked already.")
+    return Draft("token_revocation", token, TokenRevocation, {"token": token})
+
+
+def freeze(by: Actor, *, agent: UUID, frozen_now: bool = True, reason: str = "") -> Made:
+    """Refuse the agent's writes from the next entry on, or admit them again.
+
+    Appends: `freeze` or `unfreeze`. Raises NotFound, Conflict (it is so already), Forbidden (owners only).
+    """
+    with opened(by, verb="freeze" if frozen_now else "unfreeze", need=gate.OWN) as entry:
+        if not Agent.objects.filter(namespace=by.namespace, id=agent).exists():
+            raise NotFound("There is no such agent.")
+        if frozen(by.namespace, agent) == frozen_now:
+            raise Conflict("The agent is frozen already." if frozen_now else "The agent is not frozen.")
+        parts = {"note": reason} if reason else {}
+        entry.add(Draft("freeze", agent, Freeze, {"agent": agent, "frozen": frozen_now}, parts))
+    return Made(agent, entry.seq)
+
+
+def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | None = None) -> int:
+    """Give the person a role in the namespace, or end it with `none`. Answers the seq.
+
+    Appends: `admit_member`. Raises Invalid (role; an auditor without an end), Conflict (the last owner would go).
+    """
+    if role not in ROLES:
+        raise Invalid.at("role", expected=" or ".join(ROLES), got=role)
+    with opened(by, verb="admit_member", need=gate.OWN) as entry:
+        if role != "owner" and role_of(by.namespace, person) == "owner" and _is_last_owner(by.namespace, person):
+            raise Conflict("The last owner of a namespace cannot be removed.")
+        row = {"person": person, "role": role, "expires_at": expires_at}
+        entry.add(Draft("membership", ids.new_id(), Membership, row))
+    return entry.seq
+
+
+def _is_last_owner(namespace: int, person: int) -> bool:
+    others = Membership.objects.filter(namespace=namespace).exclude(person=person)
+    return all(role_of(namespace, other) != "owner" for other in set(others.values_list("person", flat=True)))
+
+
+def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None) -> int:
+    """Place or lift the retention hold. Appends: `hold` or `lift_hold`. Raises Invalid (no reason), Forbidden."""
+    if not reason.strip():
+        raise Invalid.at("reason", expected="why the hold is placed or lifted")
+    with opened(by, verb="hold" if held else "lift_hold", need=gate.OWN) as entry:
+        row = {"held": held, "until_at": until_at}
+        entry.add(Draft("hold", ids.new_id(), Hold, row, {"note": reason}))
+    return entry.seq
+
+
+def change_setting(by: Actor, *, name: str, value: str) -> int:
+    """Set a setting of the namespace. Appends: `change_setting`. Raises Invalid, Forbidden (owners only)."""
+    if name not in SETTINGS:
+        raise Invalid.at("name", expected=" or ".join(SETTINGS), got=name)
+    if value not in SETTING_VALUES[name]:
+        raise Invalid.at("value", expected=" or ".join(SETTING_VALUES[name]), got=value)
+    with opened(by, verb="change_setting", need=gate.OWN) as entry:
+        entry.add(Draft("setting", ids.new_id(), Setting, {"name": name}, {"value": value}))
+    return entry.seq
+
+
+def _name(loc: str, text: str) -> None:
+    problem = fault(text)
+    if problem is not None or not text.strip() or len(text) > NAME_CHARS:
+        raise Invalid.at(loc, expected=f"1 to {NAME_CHARS} characters of text", got=problem or text[:40])

@@ -1,0 +1,51 @@
+"""The base gate: what every operation passes, under the namespace lock and before anything is written.
+
+Slices register their checks in apps.py; base imports none. A check raises or returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memory.base.actor import Actor, Power
+from memory.base.errors import Forbidden
+
+Check = Callable[[Actor, "Requirement"], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """What an operation asks: any of the powers; `by_person` shuts out tokens whatever their scopes.
+
+    `erases`: a retention hold forbids it.
+    """
+
+    powers: tuple[Power, ...]
+    by_person: bool = False
+    erases: bool = False
+
+
+WRITE = Requirement(("write",))
+WITHDRAW = Requirement(("write", "review"))
+REVIEW = Requirement(("review",), by_person=True)
+OWN = Requirement(("own",), by_person=True)
+ERASE = Requirement(("own",), by_person=True, erases=True)
+
+_checks: list[Check] = []
+
+
+def register(check: Check) -> None:
+    if check not in _checks:
+        _checks.append(check)
+
+
+def passes(by: Actor, need: Requirement) -> None:
+    """Raise the first refusal: a person's route, the power, then what the slices registered."""
+    if need.by_person and by.kind == "agent":
+        raise Forbidden("This act is a person's; a token never may.")
+    if not by.may(*need.powers):
+        held = by.role or ", ".join(sorted(by.powers)) or "nothing"
+        raise Forbidden(f"This act needs {' or '.join(need.powers)}; you hold {held}.")
+    for check in _checks:
+        check(by, need)

@@ -1,0 +1,1 @@
+"""Writes of the ledger: appending an entry, founding a namespace, checkpoints, erasure, refusals."""

@@ -1,0 +1,282 @@
+"""How an entry is written: the one way in which rows of evidence come to be.
+
+Locks: the namespace's head row (SQLite: the writer lock that IMMEDIATE takes).
+Order under the lock: gate, idempotency, the operation's own checks, one clock reading, rows, leaf, nodes, head.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from memory.base import clock, gate, ids, sql
+from memory.base.actor import Actor
+from memory.base.canonical import canonical
+from memory.base.errors import Conflict, Erased, Forbidden, IdempotencyMismatch, Raced, Unavailable
+from memory.ledger import drafts as drafting
+from memory.ledger.drafts import Draft
+from memory.ledger.kernel import commitment, merkle
+from memory.ledger.models import Content, Entry, Erasure, Head, Item, Name, Namespace, Node
+
+ATTEMPTS = 5
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Companion = Callable[["OpenEntry"], None]
+_companions: list[Companion] = []
+
+
+def accompany(companion: Companion) -> None:
+    """Register what every entry takes along (the run that it belongs to)."""
+    if companion not in _companions:
+        _companions.append(companion)
+
+
+def retried(operation: Callable[P, R]) -> Callable[P, R]:
+    """Start the operation again when what it read before the lock had changed when it got it."""
+
+    @wraps(operation)
+    def attempt(*args: P.args, **kwargs: P.kwargs) -> R:
+        for _ in range(ATTEMPTS):
+            try:
+                return operation(*args, **kwargs)
+            except Raced:
+                continue
+        raise Unavailable("The store is busy: what this write rests on kept changing. Try again.")
+
+    return attempt
+
+
+@dataclass(slots=True)
+class OpenEntry:
+    """An entry being written, under the lock."""
+
+    by: Actor
+    verb: str
+    namespace: Namespace
+    seq: int
+    recorded_at: datetime
+    run: UUID | None = None
+    replayed_seq: int | None = None
+    drafts: list[Draft] = field(default_factory=list)
+    names: dict[str, UUID] = field(default_factory=dict)
+    after: list[Callable[[], None]] = field(default_factory=list)
+    is_void: bool = False
+
+    @property
+    def is_replay(self) -> bool:
+        return self.replayed_seq is not None
+
+    def add(self, *drafts: Draft) -> int:
+        """Append items; answers the index of the first."""
+        first = len(self.drafts)
+        self.drafts.extend(drafts)
+        return first
+
+    def void(self) -> None:
+        """Write nothing after all: everything that was asked stands already."""
+        self.is_void = True
+
+    def then(self, project: Callable[[], None]) -> None:
+        """Run after the rows stand, in the same transaction: projections."""
+        self.after.append(project)
+
+
+class NameBook:
+    """Names of one operation: read before the lock, new ones minted, checked again under it."""
+
+    def __init__(self, namespace: int) -> None:
+        self.namespace = namespace
+        self.known: dict[str, UUID] = {}
+        self.minted: dict[str, Draft] = {}
+
+    def learn(self, texts: Sequence[str]) -> None:
+        """Look up all texts by one query and mint what is new."""
+        wanted = sorted({text for text in texts if text} - self.known.keys())
+        if not wanted:
+            return
+        for start in range(0, len(wanted), 500):
+            found = Name.objects.filter(namespace=self.namespace, text__in=wanted[start : start + 500])
+            self.known.update(found.values_list("text", "id"))
+        for text in wanted:
+            if text not in self.known:
+                self.known[text] = ids.new_id()
+                self.minted[text] = Draft("name", self.known[text], parts={"name": text})
+
+    def id(self, text: str) -> UUID | None:
+        """The id of the name; None for no name."""
+        if not text:
+            return None
+        if text not in self.known:
+            self.learn([text])
+        return self.known[text]
+
+    def enter(self, entry: OpenEntry) -> None:
+        """Add the minted names to the entry; `Raced` if somebody else minted one meanwhile."""
+        fresh = {text: draft for text, draft in self.minted.items() if text not in entry.names}
+        if fresh and Name.objects.filter(namespace=self.namespace, text__in=list(fresh)).exists():
+            raise Raced
+        drafting.seal(list(fresh.values()))
+        entry.add(*fresh.values())
+        entry.names.update({text: self.known[text] for text in fresh})
+
+
+@contextmanager
+def opened(
+    by: Actor, *, verb: str, need: gate.Requirement, request: object = None, names: NameBook | None = None
+) -> Iterator[OpenEntry]:
+    """One operation = one transaction = one entry.
+
+    The body adds sealed drafts and may raise; on leaving it the entry is written. If the actor's idempotency key was
+    used before with the same `request`, `entry.is_replay` is true and nothing may be added.
+
+    Raises Forbidden, Stopped (gate); IdempotencyMismatch, Erased (key used before); Conflict (nothing to write).
+    """
+    book = names or NameBook(by.namespace)
+    book.learn([by.host, by.on_behalf_of])
+    asked = canonical(request) if by.idempotency_key else b""
+    with transaction.atomic():
+        namespace, head = _locked(by.namespace)
+        _admits(namespace, by)
+        gate.passes(by, need)
+        entry = OpenEntry(by, verb, namespace, head.size + 1, _reading(by, head))
+        entry.replayed_seq = _answered(by, namespace, verb, asked)
+        if entry.is_replay:
+            yield entry
+            return
+        for companion in _companions:
+            companion(entry)
+        yield entry
+        if entry.is_void:
+            return
+        book.enter(entry)
+        if not entry.drafts:
+            raise Conflict("Nothing to write.")
+        _write(entry, book, asked)
+        for project in entry.after:
+            project()
+
+
+def _locked(namespace: int) -> tuple[Namespace, Head]:
+    heads = Head.objects.select_related("namespace")
+    if connection.vendor == "postgresql":
+        heads = heads.select_for_update(of=("self",))
+    head = heads.get(namespace=namespace)
+    return head.namespace, head
+
+
+def _admits(namespace: Namespace, by: Actor) -> None:
+    """A replay namespace takes writes from its loader alone, and only with the event's own instant."""
+    if namespace.clock == "replay" and by.event_at is None and by.kind != "system":
+        raise Forbidden("This namespace replays events; it is closed to all but its loader.")
+
+
+def _reading(by: Actor, head: Head) -> datetime:
+    """The one clock reading; a replay namespace takes the event's own instant. Both strictly rise."""
+    reading = by.event_at if by.event_at is not None else clock.read()
+    return max(reading, head.last_at + clock.TICK)
+
+
+def key_digest(namespace: Namespace, by: Actor) -> bytes:
+    """What stands for an idempotency key: keyed by the namespace's secret and bound to the principal."""
+    who = f"{by.kind}/{by.person}/{by.agent}/{by.idempotency_key}"
+    return commitment.fingerprint(bytes(namespace.secret), who.encode())
+
+
+def _answered(by: Actor, namespace: Namespace, verb: str, asked: bytes) -> int | None:
+    if not by.idempotency_key:
+        return None
+    earlier = Entry.objects.filter(namespace=namespace, key=key_digest(namespace, by)).first()
+    if earlier is None:
+        return None
+    salt = _fingerprint_salt(namespace, earlier.seq)
+    same = hmac.compare_digest(commitment.fingerprint(salt, asked), bytes(earlier.fingerprint or b""))
+    if not same or earlier.verb != verb:
+        raise IdempotencyMismatch(
+            f"This Idempotency-Key was used for another payload, by entry {earlier.seq}.", seq=earlier.seq
+        )
+    return earlier.seq
+
+
+def _fingerprint_salt(namespace: Namespace, seq: int) -> bytes:
+    """The salt of the entry's first content; the namespace's secret where the entry holds no text."""
+    first = Content.objects.filter(namespace=namespace, seq=seq).order_by("item", "part").first()
+    gone = Erasure.objects.filter(namespace=namespace, target_seq=seq).order_by("target_item", "target_part").first()
+    if gone is not None and (first is None or (gone.target_item, gone.target_part) <= (first.item, first.part)):
+        raise Erased(f"What this Idempotency-Key wrote was erased by entry {gone.seq}.", seq=gone.seq)
+    return bytes(first.salt) if first is not None else bytes(namespace.secret)
+
+
+def _fingerprint(entry: OpenEntry, asked: bytes) -> bytes | None:
+    if not asked:
+        return None
+    for draft in entry.drafts:
+        if draft.kind != "name" and draft.contents:
+            return commitment.fingerprint(min(draft.contents)[2], asked)
+    return commitment.fingerprint(bytes(entry.namespace.secret), asked)
+
+
+def leaf_fields(entry: Entry) -> dict[str, Any]:
+    """The canonical entry: what its leaf hashes."""
+    skipped = {"namespace_id", "leaf", "key"}
+    fields = {f.attname: drafting.plain(getattr(entry, f.attname)) for f in entry._meta.concrete_fields}
+    return {name: value for name, value in fields.items() if name not in skipped}
+
+
+def _write(entry: OpenEntry, book: NameBook, asked: bytes) -> None:
+    by, namespace, seq = entry.by, entry.namespace, entry.seq
+    drafting.seal(entry.drafts)
+    hashes = [
+        commitment.item_hash(index, draft.kind, str(draft.object), draft.commitment)
+        for index, draft in enumerate(entry.drafts)
+    ]
+    row = Entry(
+        namespace=namespace, seq=seq, recorded_at=entry.recorded_at, principal=by.kind, person=by.person,
+        agent=by.agent, loader=by.loader, host=book.id(by.host), on_behalf_of=book.id(by.on_behalf_of), run=entry.run,
+        verb=entry.verb, request=by.request_id, key=key_digest(namespace, by) if asked else None,
+        fingerprint=_fingerprint(entry, asked), n_items=len(hashes), items_root=merkle.root(hashes), leaf=b"",
+    )  # fmt: skip
+    row.leaf = commitment.entry_leaf(leaf_fields(row))
+    sql.insert(Entry, [tuple(getattr(row, name) for name in sql.columns(Entry))])
+    _write_items(namespace.pk, seq, entry.drafts, hashes)
+    _grow(namespace.pk, seq, row.leaf)
+    Head.objects.filter(namespace=namespace).update(size=seq, last_at=entry.recorded_at)
+
+
+def _write_items(namespace: int, seq: int, drafts: Sequence[Draft], hashes: Sequence[bytes]) -> None:
+    items, contents, names = [], [], []
+    rows: dict[Any, list[tuple[Any, ...]]] = defaultdict(list)
+    for index, (draft, digest) in enumerate(zip(drafts, hashes, strict=True)):
+        items.append((namespace, seq, index, draft.kind, draft.object, draft.packed, draft.commitment, digest))
+        if draft.model is None:
+            ((_, _, salt),) = draft.contents
+            names.append((namespace, seq, index, salt, draft.object, draft.parts["name"]))
+            continue
+        if not draft.is_stored:
+            values = {**draft.values, "namespace_id": namespace, "seq": seq, "item": index}
+            rows[draft.model].append(tuple(values[name] for name in sql.columns(draft.model)))
+        contents.extend((namespace, seq, index, salt, part, payload) for part, payload, salt in draft.contents)
+    sql.insert(Item, items)
+    for model, tuples in rows.items():
+        sql.insert(model, tuples)
+    sql.insert(Content, contents)
+    sql.insert(Name, names)
+
+
+def _grow(namespace: int, seq: int, leaf: bytes) -> None:
+    """Store every subtree root that this leaf completes."""
+
+    def sibling(level: int, index: int) -> bytes:
+        return bytes(Node.objects.values_list("hash", flat=True).get(namespace=namespace, level=level, index=index))
+
+    nodes = merkle.completed_nodes(seq - 1, leaf, sibling)
+    sql.insert(Node, [(namespace, level, index, digest) for level, index, digest in nodes])

@@ -1,0 +1,71 @@
+"""From what a client says about time to an as-of point, and namespaces by name."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+
+from memory.base import clock
+from memory.base.asof import AsOf
+from memory.base.errors import Invalid, NotFound
+from memory.ledger.models import Entry, Head, Namespace
+
+_SEQ = re.compile(r"seq:(\d{1,18})")
+
+
+def namespace_named(name: str) -> Namespace:
+    """The namespace of that name. Raises NotFound."""
+    found = Namespace.objects.filter(name=name).first()
+    if found is None:
+        raise NotFound(f"There is no namespace {name[:100]!r} for you.")
+    return found
+
+
+def instant(value: str, *, loc: str) -> datetime:
+    """An aware instant from RFC 3339 text. A naive one is refused: nothing says what it means."""
+    try:
+        parsed = datetime.fromisoformat(value.replace(" ", "+")) if len(value) <= 40 else None
+        aware = parsed.astimezone(UTC) if parsed is not None and parsed.tzinfo is not None else None
+    except (ValueError, OverflowError):
+        aware = None
+    if aware is None:
+        raise Invalid.at(loc, expected="an RFC 3339 instant with an offset, such as 2026-11-02T14:03:07Z", got=value)
+    return aware
+
+
+def resolve(namespace: int, *, valid_at: str = "", known_at: str = "") -> AsOf:
+    """The point that the two texts name; both empty is now.
+
+    An instant is resolved once to the last entry recorded by then; later than the head it is provisional.
+    Raises Invalid (not an instant, seq beyond the head), NotFound (no such namespace).
+    """
+    head = Head.objects.filter(namespace=namespace).first()
+    if head is None:
+        raise NotFound("There is no such namespace.")
+    valid = instant(valid_at, loc="valid_at") if valid_at else clock.now()
+    seq, provisional, source = head.size, False, None
+    if known_at.startswith("source:"):
+        source = instant(known_at.removeprefix("source:"), loc="known_at")
+    elif match := _SEQ.fullmatch(known_at):
+        seq = int(match[1])
+        if seq > head.size:
+            raise Invalid.at("known_at", expected=f"a seq up to the head, {head.size}", got=known_at)
+    elif known_at:
+        asked = instant(known_at, loc="known_at")
+        provisional = asked > head.last_at
+        if not provisional:
+            before = Entry.objects.filter(namespace=namespace, recorded_at__lte=asked).order_by("-recorded_at")
+            seq = before.values_list("seq", flat=True).first() or 0
+    known = head.last_at
+    if seq < head.size:
+        known_row = Entry.objects.filter(namespace=namespace, seq=seq).values_list("recorded_at", flat=True).first()
+        known = known_row  # type: ignore[assignment]
+    return AsOf(
+        namespace=namespace, seq=seq, head=head.size, valid_at=valid, known_at=known, provisional=provisional,
+        source_at=source, pinned=bool(known_at), valid_pinned=bool(valid_at),
+    )  # fmt: skip
+
+
+def now(namespace: int) -> AsOf:
+    """The head, true now."""
+    return resolve(namespace)

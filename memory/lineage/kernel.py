@@ -1,0 +1,176 @@
+"""Rules of a merge, and walks over edges: pure functions of values.
+
+- The stored payload of a merge does not depend on the order in which its sources were named.
+- Differing metadata is never overwritten: it is left out and given back as a conflict.
+
+Source: laws of the store, section 3.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from memory.base.canonical import canonical
+from memory.base.intervals import Interval, hull_of, intersection_of
+
+Strategy = Literal["union", "intersection"]
+
+TYPE_RANK = (
+    "fact", "decision", "procedural", "episodic", "user", "code", "error", "commit", "todo", "issue", "api", "schema",
+    "test", "review", "release", "config", "dependency", "doc", "workflow", "task", "step", "agent_run",
+)  # fmt: skip
+SEPARATOR = "\n\n---\n\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a merge reads of one record."""
+
+    id: UUID
+    type: str
+    content: str
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    origin: str
+    pointer: str
+    valid_from: datetime | None
+    valid_to: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """What the sources say together. `conflicts` = {key: [{value, sources}]}, values in canonical order."""
+
+    content: str
+    type: str
+    type_rule: str
+    tags: tuple[str, ...]
+    metadata: Mapping[str, Any]
+    origin: str
+    pointer: str
+    conflicts: Mapping[str, list[dict[str, Any]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edge of a walk: `source` rests on `target` (or, downwards, the reverse)."""
+
+    source: UUID
+    relation: str
+    target: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A node of a walk, once: by which relation and from which node it is nearest, and how far."""
+
+    id: UUID
+    relation: str
+    from_id: UUID
+    depth: int
+
+
+def merged(sources: Sequence[Source], *, strategy: Strategy) -> Merged:
+    """Merge the sources by the rules of the store; independent of their order.
+
+    sources : at least two, distinct ids.
+    """
+    ordered = sorted(sources, key=lambda source: source.id)
+    kind, type_rule = merged_type([source.type for source in ordered])
+    metadata, conflicts = _merged_metadata(ordered, strategy)
+    origin = _agreed(ordered, "origin", conflicts)
+    pointer = _agreed(ordered, "pointer", conflicts)
+    return Merged(
+        content=joined([source.content for source in ordered]), type=kind, type_rule=type_rule,
+        tags=_merged_tags(ordered, strategy), metadata=metadata, origin=origin, pointer=pointer, conflicts=conflicts,
+    )  # fmt: skip
+
+
+def joined(texts: Iterable[str]) -> str:
+    """The distinct texts in the order of their UTF-8 bytes, neither numbered nor cut."""
+    return SEPARATOR.join(sorted(set(texts), key=lambda text: text.encode()))
+
+
+def merged_type(types: Sequence[str]) -> tuple[str, str]:
+    """The most frequent type and the rule that chose it; a tie goes to the lowest declared rank, then the name."""
+    counts = Counter(types)
+    most = max(counts.values())
+    tied = sorted((name for name, count in counts.items() if count == most), key=type_rank)
+    return tied[0], "tie-break" if len(tied) > 1 else "majority"
+
+
+def type_rank(name: str) -> tuple[int, str]:
+    """Declared types first, in their order; others by name."""
+    return (TYPE_RANK.index(name) if name in TYPE_RANK else len(TYPE_RANK), name)
+
+
+def merged_interval(intervals: Sequence[Interval], *, rule: Literal["intersection", "hull"]) -> Interval:
+    """The common part or the hull. Raises DisjointIntervals (no common part)."""
+    return intersection_of(intervals) if rule == "intersection" else hull_of(intervals)
+
+
+def _merged_tags(sources: Sequence[Source], strategy: Strategy) -> tuple[str, ...]:
+    sets = [set(source.tags) for source in sources]
+    chosen = set.union(*sets) if strategy == "union" else set.intersection(*sets)
+    return tuple(sorted(chosen))
+
+
+def _merged_metadata(
+    sources: Sequence[Source], strategy: Strategy
+) -> tuple[dict[str, Any], dict[str, list[dict[str, Any]]]]:
+    carried: dict[str, Any] = {}
+    conflicts: dict[str, list[dict[str, Any]]] = {}
+    for key in sorted({key for source in sources for key in source.metadata}):
+        having = [source for source in sources if key in source.metadata]
+        if strategy == "intersection" and len(having) < len(sources):
+            continue
+        groups = _grouped([(source.id, source.metadata[key]) for source in having])
+        if len(groups) == 1:
+            carried[key] = having[0].metadata[key]
+        else:
+            conflicts[key] = groups
+    return carried, conflicts
+
+
+def _agreed(sources: Sequence[Source], name: str, conflicts: dict[str, list[dict[str, Any]]]) -> str:
+    groups = _grouped([(source.id, getattr(source, name)) for source in sources])
+    if len(groups) == 1:
+        return str(groups[0]["value"])
+    conflicts[f"source.{name}"] = groups
+    return ""
+
+
+def _grouped(pairs: Sequence[tuple[UUID, Any]]) -> list[dict[str, Any]]:
+    by_value: dict[bytes, tuple[Any, list[str]]] = {}
+    for identity, value in pairs:
+        by_value.setdefault(canonical(value), (value, []))[1].append(str(identity))
+    return [{"value": value, "sources": sorted(ids)} for _, (value, ids) in sorted(by_value.items())]
+
+
+def walked(start: UUID, steps: Iterable[Step]) -> list[Reached]:
+    """Every node reached from `start` along the steps, once, at its least depth; nearest first.
+
+    Terminates on cycles; a node that is reached again is not repeated. Ties are broken by (relation, from, id).
+    """
+    onwards: dict[UUID, list[Step]] = defaultdict(list)
+    for step in steps:
+        onwards[step.source].append(step)
+    reached: dict[UUID, Reached] = {}
+    level, depth = [start], 0
+    while level:
+        depth += 1
+        found = sorted(
+            ((step.relation, node, step.target) for node in level for step in onwards[node]),
+            key=lambda at: (at[0], at[1].bytes, at[2].bytes),
+        )
+        level = []
+        for relation, node, target in found:
+            if target != start and target not in reached:
+                reached[target] = Reached(target, relation, node, depth)
+                level.append(target)
+    return list(reached.values())

@@ -1,0 +1,105 @@
+"""Evolve, split and supersede."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory.base.actor import Actor
+from memory.base.errors import Conflict, Invalid, StaleVersion
+from memory.ledger.drafts import instant_text
+from memory.ledger.operations.appending import retried
+from memory.lineage.operations.deriving import Cause, Derived, Rules, derive
+from memory.lineage.queries.sources import SourceRecord, load_sources
+from memory.records.models import RecordState
+
+PARTS = 100
+
+
+@retried
+def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], cause: Cause) -> Derived:
+    """A new version of the record; what `changes` does not name carries over.
+
+    Locks: the namespace head. Appends: `evolve`, items record, derivation, edge.
+    Raises NotFound, Erased, Withdrawn, StaleVersion (`base` is not the digest of the line's head), Invalid (no change).
+    """
+    (source,) = load_sources(by.namespace, [record])
+    source.require_usable(needs_content="content" not in changes)
+    if base and base != source.digest.hex():
+        raise StaleVersion(
+            f"base is not the digest of {record}; its digest is {source.digest.hex()}.",
+            current={"record": str(record), "digest": source.digest.hex()},
+        )
+    if base and source.state.superseded_seq is not None:
+        _stale(by.namespace, source)
+    new = replace(source.carried(), **changes)
+    if replace(new, source_class=source.row.source_class) == source.carried_as_is():
+        raise Invalid.at("content", expected="at least one change")
+    line = source.row.line if source.state.superseded_seq is None else None
+    request = {"evolve": str(record), "base": base, "changes": _plain(changes), "cause": cause.request}
+    return derive(by, "evolve", [new], [source], cause=cause, rules=Rules(content="explicit", valid="single"),
+                   lines=[line], request=request)  # fmt: skip
+
+
+def _stale(namespace: int, source: SourceRecord) -> None:
+    head = source.state
+    while head.superseded_by is not None:
+        following = RecordState.objects.filter(namespace=namespace, id=head.superseded_by).first()
+        if following is None:
+            break
+        head = following
+    raise StaleVersion(
+        f"{source.row.id} has moved on: the current version is {head.id}.", current={"record": str(head.id)}
+    )
+
+
+@retried
+def split(by: Actor, *, record: UUID, parts: Sequence[Mapping[str, Any]], cause: Cause) -> Derived:
+    """Two or more records out of one. Appends: `split`. Raises NotFound, Erased, Withdrawn, Conflict, Invalid."""
+    if not 2 <= len(parts) <= PARTS:
+        raise Invalid.at("parts", expected=f"2 to {PARTS} parts", got=len(parts))
+    (source,) = load_sources(by.namespace, [record])
+    source.require_usable(needs_content=False)
+    news = [replace(source.carried(), summary="", **part) for part in parts]
+    request = {"split": str(record), "parts": [_plain(part) for part in parts], "cause": cause.request}
+    return derive(by, "split", news, [source], cause=cause, rules=Rules(content="explicit", valid="single"),
+                   lines=[None] * len(news), request=request)  # fmt: skip
+
+
+@retried
+def supersede(by: Actor, *, old: UUID, new: UUID, cause: Cause) -> Derived:
+    """`new` takes the place of `old`, from this entry on. Both exist. Appends: `supersede`.
+
+    Raises NotFound, Conflict (old is superseded already), Invalid (one record with itself).
+    """
+    if old == new:
+        raise Invalid.at("new", expected="another record than old", got=new)
+    fresh, stale = load_sources(by.namespace, [new, old])
+    if stale.state.superseded_seq is not None:
+        raise Conflict(f"{old} is superseded already, by {stale.state.superseded_by}.")
+    if fresh.state.superseded_seq is not None and _leads_to(by.namespace, new, old):
+        raise Conflict(f"{new} is superseded by {old}: the two would replace each other.")
+    request = {"supersede": [str(old), str(new)], "cause": cause.request}
+    return derive(by, "supersede", [], [stale], cause=cause, rules=Rules(), lines=[], request=request, newer=new)
+
+
+def _leads_to(namespace: int, start: UUID, wanted: UUID) -> bool:
+    seen: set[UUID] = set()
+    here: UUID | None = start
+    while here is not None and here not in seen:
+        seen.add(here)
+        rows = RecordState.objects.filter(namespace=namespace, id=here)
+        here = rows.values_list("superseded_by", flat=True).first()
+        if here == wanted:
+            return True
+    return False
+
+
+def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: instant_text(value) if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
+        for name, value in changes.items()
+    }

@@ -1,0 +1,136 @@
+"""The body that evolve, merge, split and supersede share: prepared before the lock, checked again under it, one entry."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+
+from memory.base import gate, ids
+from memory.base.actor import Actor
+from memory.base.errors import Invalid, NotFound, Raced
+from memory.ledger.drafts import Draft
+from memory.ledger.operations.appending import NameBook, OpenEntry, opened
+from memory.lineage.models import REASONS, Derivation
+from memory.lineage.operations.links import edge_draft
+from memory.lineage.queries.sources import SourceRecord
+from memory.records.content import NewRecord
+from memory.records.models import RecordState
+from memory.records.operations import Parent, Prepared, enter, prepare
+
+RELATION = {"evolve": "evolved_from", "merge": "merged_from", "split": "split_from", "supersede": "supersedes"}
+ENDS_CURRENCY = ("evolve", "split", "supersede")
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """The answer: the derivation, the records it created in order, the entry."""
+
+    derivation: UUID
+    records: tuple[UUID, ...]
+    seq: int
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a derivation chose what it chose, and what it could not decide."""
+
+    content: str = ""
+    type: str = ""
+    valid: str = ""
+    conflicts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a derivation was made. `given` is false where the caller named no reason."""
+
+    reason: str = "observation"
+    note: str = ""
+    given: bool = True
+    claimed_at: datetime | None = None
+
+    def __post_init__(self) -> None:
+        if self.reason not in REASONS:
+            raise Invalid.at("reason", expected=" or ".join(REASONS), got=self.reason)
+
+    @property
+    def request(self) -> list[str]:
+        """What it adds to the canonical request."""
+        return [self.reason, self.note]
+
+
+def derivation_draft(kind: str, *, cause: Cause, rules: Rules) -> Draft:
+    """The item of a derivation."""
+    identity = ids.new_id()
+    row = {
+        "id": identity, "kind": kind, "reason": cause.reason, "reason_given": cause.given,
+        "content_rule": rules.content, "type_rule": rules.type, "valid_rule": rules.valid,
+        "n_conflicts": len(rules.conflicts), "claimed_at": cause.claimed_at,
+    }  # fmt: skip
+    parts: dict[str, Any] = {}
+    if cause.note:
+        parts["note"] = cause.note
+    if rules.conflicts:
+        parts["conflicts"] = dict(rules.conflicts)
+    return Draft("derivation", identity, Derivation, row, parts)
+
+
+def derive(
+    by: Actor, kind: str, news: Sequence[NewRecord], sources: Sequence[SourceRecord], *, cause: Cause, rules: Rules,
+    lines: Sequence[UUID | None], request: Mapping[str, Any], newer: UUID | None = None,
+) -> Derived:  # fmt: skip
+    """The common body: prepared before the lock, checked again under it, written as one entry."""
+    relation = RELATION[kind]
+    book = NameBook(by.namespace)
+    above = [Parent(relation, source.row.id, bytes(source.row.ancestry_digest)) for source in sources]
+    prepared = prepare(book, news, parents=[above] * len(news), lines=lines)
+    derivation = derivation_draft(kind, cause=cause, rules=rules)
+    with opened(by, verb=kind, need=gate.WRITE, request=request, names=book) as entry:
+        if entry.replayed_seq is not None:
+            return _answered(by.namespace, entry.replayed_seq)
+        _unchanged(by.namespace, sources)
+        enter(entry, prepared)
+        entry.add(derivation)
+        froms = [one.id for one in prepared] or [newer]
+        for child in froms:
+            if child is None:
+                continue
+            for ordinal, source in enumerate(sources):
+                entry.add(edge_draft(child, relation, source.row.id, ordinal=ordinal, derivation=derivation.object))
+        entry.then(lambda: _project(entry, kind, sources, prepared, newer))
+    return Derived(derivation.object, tuple(one.id for one in prepared), entry.seq)
+
+
+def _project(
+    entry: OpenEntry, kind: str, sources: Sequence[SourceRecord], prepared: Sequence[Prepared], newer: UUID | None
+) -> None:
+    states = RecordState.objects.filter(namespace=entry.by.namespace, id__in=[source.row.id for source in sources])
+    if prepared:
+        states.update(n_children=F("n_children") + len(prepared))
+    if kind in ENDS_CURRENCY:
+        successor = newer or prepared[0].id
+        states.filter(superseded_seq__isnull=True).update(superseded_seq=entry.seq, superseded_by=successor)
+
+
+def _unchanged(namespace: int, sources: Sequence[SourceRecord]) -> None:
+    """What was read before the lock still holds; else the operation starts again."""
+    fields = ("id", "superseded_seq", "withdrawn_seq", "erased_seq")
+    rows = RecordState.objects.filter(namespace=namespace, id__in=[source.row.id for source in sources])
+    now = {row[0]: row for row in rows.values_list(*fields)}
+    for source in sources:
+        if now[source.row.id] != tuple(getattr(source.state, name) for name in fields):
+            raise Raced
+
+
+def _answered(namespace: int, seq: int) -> Derived:
+    derivation = Derivation.objects.filter(namespace=namespace, seq=seq).first()
+    if derivation is None:
+        raise NotFound(f"Entry {seq} holds no derivation.")
+    records = RecordState.objects.filter(namespace=namespace, seq=seq).order_by("doc").values_list("id", flat=True)
+    return Derived(derivation.id, tuple(records), seq, replayed=True)

@@ -1,0 +1,1 @@
+"""Reads of lineage: sources of a derivation, ancestry and descendants, graphs, versions."""

@@ -1,0 +1,32 @@
+"""Table of contents of the models. Django reads it; nobody imports from it."""
+
+from memory.agents.models import (
+    Agent,
+    Freeze,
+    Hold,
+    Membership,
+    Run,
+    RunEnd,
+    RunReference,
+    Setting,
+    Token,
+    TokenRevocation,
+)
+from memory.checks.models import CheckRun, Finding, Waiver
+from memory.interchange.models import ImportedRow, ImportFinding, ImportRun, StagedRow
+from memory.ledger.models import (
+    Checkpoint,
+    Content,
+    Entry,
+    Erasure,
+    Head,
+    Item,
+    Name,
+    Namespace,
+    Node,
+    PublicKey,
+    Reference,
+    Refusal,
+)
+from memory.lineage.models import Derivation, Edge
+from memory.records.models import Record, RecordState, Review, Withdrawal

@@ -1,0 +1,323 @@
+"""Full text of records, ranked by BM25 in each namespace by itself.
+
+- SQLite: one contentless FTS5 table for each namespace (porter over unicode61), so that statistics stay inside it.
+- PostgreSQL: one table of tsvectors (english) and one of totals; BM25 is worked out in the query.
+- Both: k1 = 1.2, b = 0.75, terms joined by OR for recall and by AND for lists; a document is keyed by `doc`.
+
+Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"; SQLite FTS5, function bm25.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from django.db import connection
+from django.db.backends.base.schema import BaseDatabaseSchemaEditor
+from django.db.migrations.operations.base import Operation
+from django.db.migrations.state import ProjectState
+
+K1, B = 1.2, 0.75
+TERMS = 64
+
+Join = Literal["any", "all"]
+
+_WORD = re.compile(r"\w+", re.UNICODE)
+_COMMON = frozenset(
+    [
+        "a",
+        "about",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "been",
+        "but",
+        "by",
+        "can",
+        "did",
+        "do",
+        "does",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "me",
+        "my",
+        "of",
+        "on",
+        "or",
+        "our",
+        "should",
+        "so",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "who",
+        "why",
+        "will",
+        "with",
+        "would",
+        "you",
+        "your",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One matching document; a greater score is a better match."""
+
+    doc: int
+    score: float
+
+
+def words(query: str) -> list[str]:
+    """The distinct words of a query in order; common ones are left out while others remain."""
+    found = list(dict.fromkeys(word.lower() for word in _WORD.findall(query)))
+    telling = [word for word in found if word not in _COMMON]
+    return (telling or found)[:TERMS]
+
+
+class TextIndex(Operation):
+    """Migration operation: the tables of the PostgreSQL index. SQLite makes a table with each namespace's first text."""
+
+    reduces_to_sql = False
+    reversible = True
+
+    def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+        return "TextIndex", (), {}
+
+    def state_forwards(self, app_label: str, state: ProjectState) -> None:
+        """The index is no part of the model state."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor != "postgresql":
+            return
+        for statement in (
+            "CREATE TABLE memory_recordtext (namespace_id bigint NOT NULL, doc bigint NOT NULL,"
+            " n_tokens integer NOT NULL, tokens tsvector NOT NULL, PRIMARY KEY (namespace_id, doc))",
+            "CREATE INDEX record_text_tokens ON memory_recordtext USING gin (tokens)",
+            "CREATE TABLE memory_recordtext_total (namespace_id bigint PRIMARY KEY, n_docs bigint NOT NULL,"
+            " n_tokens bigint NOT NULL)",
+        ):
+            schema_editor.execute(statement, params=None)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            schema_editor.execute("DROP TABLE memory_recordtext, memory_recordtext_total", params=None)
+
+    def describe(self) -> str:
+        return "Create the full-text index"
+
+
+def _table(namespace: int) -> str:
+    return f"memory_recordtext_{int(namespace)}"
+
+
+def add(namespace: int, texts: Iterable[tuple[int, str]]) -> None:
+    """Index (doc, text) pairs; the docs must be new."""
+    rows = list(texts)
+    if not rows:
+        return
+    if connection.vendor == "postgresql":
+        _add_postgresql(namespace, rows)
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"CREATE VIRTUAL TABLE IF NOT EXISTS {_table(namespace)}"
+            " USING fts5(text, content='', tokenize='porter unicode61')"
+        )
+        cursor.executemany(f"INSERT INTO {_table(namespace)}(rowid, text) VALUES (%s, %s)", rows)
+
+
+def _add_postgresql(namespace: int, rows: Sequence[tuple[int, str]]) -> None:
+    docs, texts = [doc for doc, _ in rows], [text for _, text in rows]
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "WITH fresh AS (INSERT INTO memory_recordtext"
+            " SELECT %s, d.doc, (SELECT coalesce(sum(array_length(t.positions, 1)), 0) FROM unnest(d.tokens) t), d.tokens"
+            " FROM (SELECT doc, to_tsvector('english', text) AS tokens FROM unnest(%s::bigint[], %s::text[]) AS g(doc, text)) d"
+            " RETURNING n_tokens)"
+            " INSERT INTO memory_recordtext_total SELECT %s, count(*), coalesce(sum(n_tokens), 0) FROM fresh"
+            " ON CONFLICT (namespace_id) DO UPDATE SET n_docs = memory_recordtext_total.n_docs + excluded.n_docs,"
+            " n_tokens = memory_recordtext_total.n_tokens + excluded.n_tokens",
+            [namespace, docs, texts, namespace],
+        )
+
+
+def remove(namespace: int, texts: Iterable[tuple[int, str]]) -> None:
+    """Take (doc, text) pairs out; the text must be what was indexed. No token of it stays in the index."""
+    rows = list(texts)
+    if not rows:
+        return
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "WITH gone AS (DELETE FROM memory_recordtext WHERE namespace_id = %s AND doc = ANY(%s) RETURNING n_tokens)"
+                " UPDATE memory_recordtext_total SET n_docs = n_docs - (SELECT count(*) FROM gone),"
+                " n_tokens = memory_recordtext_total.n_tokens - (SELECT coalesce(sum(n_tokens), 0) FROM gone)"
+                " WHERE namespace_id = %s",
+                [namespace, [doc for doc, _ in rows], namespace],
+            )
+            return
+        if not exists(namespace):
+            return
+        name = _table(namespace)
+        cursor.executemany(f"INSERT INTO {name}({name}, rowid, text) VALUES ('delete', %s, %s)", rows)
+        # Deleted tokens live on in older segments until these are merged into one.
+        cursor.execute(f"INSERT INTO {name}({name}) VALUES ('optimize')")
+
+
+def clear(namespace: int) -> None:
+    """Drop everything indexed for the namespace."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("DELETE FROM memory_recordtext WHERE namespace_id = %s", [namespace])
+            cursor.execute("DELETE FROM memory_recordtext_total WHERE namespace_id = %s", [namespace])
+        else:
+            cursor.execute(f"DROP TABLE IF EXISTS {_table(namespace)}")
+
+
+def exists(namespace: int) -> bool:
+    """True if anything was ever indexed (SQLite: the namespace's table stands)."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("SELECT 1 FROM memory_recordtext_total WHERE namespace_id = %s", [namespace])
+        else:
+            cursor.execute("SELECT 1 FROM sqlite_master WHERE name = %s", [_table(namespace)])
+        return cursor.fetchone() is not None
+
+
+def dump(namespace: int) -> list[tuple[Any, ...]]:
+    """(doc, term, count) for every posting, in order: what a rebuilt index must equal."""
+    if not exists(namespace):
+        return []
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT r.doc, t.lexeme, array_length(t.positions, 1) FROM memory_recordtext r, unnest(r.tokens) t"
+                " WHERE r.namespace_id = %s ORDER BY 1, 2",
+                [namespace],
+            )
+        else:
+            name = _table(namespace)
+            cursor.execute(f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, {name}, instance)")
+            cursor.execute("SELECT doc, term, count(*) FROM temp.vocabulary GROUP BY 1, 2 ORDER BY 1, 2")
+            rows = cursor.fetchall()
+            cursor.execute("DROP TABLE temp.vocabulary")
+            return rows
+        return cursor.fetchall()
+
+
+def search(namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0) -> list[Hit]:
+    """Matching documents, best first, ties to the newer one. `terms` come from `words`."""
+    if not terms or not exists(namespace):
+        return []
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            return _search_postgresql(cursor, namespace, terms, join=join, limit=limit, offset=offset)
+        name = _table(namespace)
+        match = (" OR " if join == "any" else " AND ").join(f'"{term}"' for term in terms)
+        cursor.execute(
+            f"SELECT rowid, bm25({name}) AS score FROM {name} WHERE {name} MATCH %s"
+            " ORDER BY score, rowid DESC LIMIT %s OFFSET %s",
+            [match, limit, offset],
+        )
+        return [Hit(doc, -score) for doc, score in cursor.fetchall()]
+
+
+def _search_postgresql(
+    cursor: Any, namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int
+) -> list[Hit]:
+    lexemes = _lexemes(cursor, terms)
+    if not lexemes:
+        return []
+    scores = _scores_sql("" if join == "any" else " HAVING count(*) = (SELECT count(*) FROM wanted)")
+    cursor.execute(
+        f"{scores} ORDER BY score DESC, doc DESC LIMIT %s OFFSET %s", [lexemes, namespace, namespace, limit, offset]
+    )
+    return [Hit(doc, score) for doc, score in cursor.fetchall()]
+
+
+def _lexemes(cursor: Any, terms: Sequence[str]) -> list[str]:
+    cursor.execute("SELECT tsvector_to_array(to_tsvector('english', %s))", [" ".join(terms)])
+    lexemes: list[str] = cursor.fetchone()[0]
+    return lexemes
+
+
+_POSTINGS = (
+    "WITH wanted AS (SELECT unnest(%s::text[]) AS lexeme),"
+    " total AS (SELECT n_docs, greatest(n_tokens, 1)::float / greatest(n_docs, 1) AS mean FROM memory_recordtext_total"
+    " WHERE namespace_id = %s),"
+    " postings AS (SELECT r.doc, r.n_tokens, w.lexeme,"
+    " (SELECT array_length(t.positions, 1) FROM unnest(r.tokens) t WHERE t.lexeme = w.lexeme)::float AS tf"
+    " FROM wanted w JOIN memory_recordtext r ON r.namespace_id = %s AND r.tokens @@ quote_literal(w.lexeme)::tsquery),"
+    " df AS (SELECT lexeme, count(*) AS n FROM postings GROUP BY lexeme),"
+    " weighted AS (SELECT p.doc, p.lexeme,"
+    " greatest(ln((total.n_docs - df.n + 0.5) / (df.n + 0.5)), 0.000001)"
+    f" * p.tf * {K1 + 1} / (p.tf + {K1} * ({1 - B} + {B} * p.n_tokens / total.mean)) AS score"
+    " FROM postings p JOIN df USING (lexeme), total)"
+)
+
+
+def _scores_sql(having: str) -> str:
+    return f"{_POSTINGS} SELECT doc, sum(score) AS score FROM weighted GROUP BY doc{having}"
+
+
+def explain(namespace: int, terms: Sequence[str], docs: Sequence[int]) -> dict[int, dict[str, float]]:
+    """What each term adds to the score of each document: {doc: {term: score}}."""
+    found: dict[int, dict[str, float]] = {doc: {} for doc in docs}
+    if not docs or not terms or not exists(namespace):
+        return found
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            lexemes = _lexemes(cursor, terms)
+            cursor.execute(
+                f"{_POSTINGS} SELECT doc, lexeme, score FROM weighted WHERE doc = ANY(%s)",
+                [lexemes, namespace, namespace, list(docs)],
+            )
+            for doc, lexeme, score in cursor.fetchall():
+                found[doc][lexeme] = score
+            return found
+        name, marks = _table(namespace), ", ".join(["%s"] * len(docs))
+        for term in terms:
+            cursor.execute(
+                f"SELECT rowid, bm25({name}) FROM {name} WHERE {name} MATCH %s AND rowid IN ({marks})",
+                [f'"{term}"', *docs],
+            )
+            for doc, score in cursor.fetchall():
+                found[doc][term] = -score
+    return found

@@ -1,0 +1,181 @@
+"""Tables of records.
+
+Invariants: a Record row never changes; RecordState is derived from evidence and content and holds no clock: expiry and
+"not yet" are worked out by the reader from `valid_from` and `valid_to`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models import Exists, OuterRef, Q
+
+from memory.base.asof import AsOf
+from memory.base.models import Evidence, Projection, entry_key, one_of, record_key
+
+SOURCE_CLASSES = ("first_hand", "relayed", "derived")
+HIDDEN = ("superseded", "withdrawn", "erased", "held", "not_valid")
+DOC_ITEM_BITS = 20
+
+
+class Record(Evidence):
+    """One unit of memory. `line` is the id of the first record of its line of versions.
+
+    The ancestry digest covers the item's commitment and so cannot be a part of it; verification recomputes it.
+    """
+
+    item_kind = "record"
+    uncommitted = frozenset({"ancestry_digest"})
+
+    pk = models.CompositePrimaryKey("namespace_id", "id")
+    id = models.UUIDField()
+    type = models.UUIDField()
+    line = models.UUIDField()
+    source_class = models.CharField(max_length=10)
+    valid_from = models.DateTimeField(null=True)
+    valid_to = models.DateTimeField(null=True)
+    source_recorded_at = models.DateTimeField(null=True)
+    n_quarantined = models.IntegerField(default=0)
+    ancestry_digest = models.BinaryField(max_length=32)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["namespace", "seq", "item"], name="record_item"),
+            one_of("source_class", SOURCE_CLASSES, "record_source_class"),
+            models.CheckConstraint(
+                condition=Q(valid_from__isnull=True)
+                | Q(valid_to__isnull=True)
+                | Q(valid_to__gt=models.F("valid_from")),
+                name="record_interval",
+            ),
+            entry_key("record_entry"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["namespace", "line", "seq"], name="record_line")]
+
+
+class Withdrawal(Evidence):
+    """The record is hidden on every read by default from this entry on, or shown again (`withdrawn` false)."""
+
+    item_kind = "withdrawal"
+
+    pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
+    record = models.UUIDField()
+    withdrawn = models.BooleanField()
+    claimed_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar = [record_key("withdrawal_record", "record"), entry_key("withdrawal_entry")]
+        indexes: ClassVar = [models.Index(fields=["namespace", "record", "seq"], name="withdrawal_record_seq")]
+
+
+class Review(Evidence):
+    """A person's word on a held record."""
+
+    item_kind = "review"
+
+    pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
+    record = models.UUIDField()
+    confirmed = models.BooleanField()
+
+    class Meta:
+        constraints: ClassVar = [record_key("review_record", "record"), entry_key("review_entry")]
+
+
+class RecordStateQuerySet(models.QuerySet["RecordState"]):
+    """Rows as of a point. Adjectives only; every method narrows or annotates."""
+
+    def known(self, at: AsOf) -> Self:
+        """Rows that stand in the namespace at the point, with `is_superseded` and `is_withdrawn` as of it."""
+        rows = self.filter(namespace=at.namespace)
+        if at.source_at is not None:
+            rows = rows.filter(source_recorded_at__lte=at.source_at)
+            gone = Withdrawal.objects.filter(
+                namespace=at.namespace, record=OuterRef("id"), withdrawn=True, claimed_at__lte=at.source_at
+            )
+            superseded = RecordState.objects.filter(
+                namespace=at.namespace, id=OuterRef("superseded_by"), source_recorded_at__lte=at.source_at
+            )
+            return rows.annotate(is_superseded=Exists(superseded), is_withdrawn=Exists(gone))
+        if at.is_head:
+            return rows.annotate(
+                is_superseded=models.ExpressionWrapper(
+                    Q(superseded_seq__isnull=False), output_field=models.BooleanField()
+                ),
+                is_withdrawn=models.ExpressionWrapper(
+                    Q(withdrawn_seq__isnull=False), output_field=models.BooleanField()
+                ),
+            )
+        latest = (
+            Withdrawal.objects.filter(namespace=at.namespace, record=OuterRef("id"), seq__lte=at.seq)
+            .order_by("-seq")
+            .values("withdrawn")[:1]
+        )
+        return rows.filter(seq__lte=at.seq).annotate(
+            is_superseded=models.ExpressionWrapper(
+                Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
+            ),
+            is_withdrawn=models.functions.Coalesce(models.Subquery(latest), False),
+        )
+
+    def valid(self, at: AsOf) -> Self:
+        """Rows whose half-open valid interval covers the point; unknown ends cover everything."""
+        return self.filter(
+            Q(valid_from__isnull=True) | Q(valid_from__lte=at.valid_at),
+            Q(valid_to__isnull=True) | Q(valid_to__gt=at.valid_at),
+        )
+
+    def current(self, at: AsOf) -> Self:
+        """What recall and lists answer by default."""
+        return self.known(at).valid(at).filter(is_superseded=False, is_withdrawn=False, erased_seq__isnull=True)
+
+
+class RecordState(Projection):
+    """What lists and recall read of a record. `doc` orders records by (seq, item) and keys the full-text index.
+
+    `erased_seq` holds at every recorded time: text that is gone cannot be shown in the past either.
+    """
+
+    pk = models.CompositePrimaryKey("namespace_id", "id")
+    namespace = models.ForeignKey("memory.Namespace", on_delete=models.PROTECT, related_name="+", db_index=False)
+    id = models.UUIDField()
+    doc = models.BigIntegerField()
+    seq = models.BigIntegerField()
+    item = models.IntegerField()
+    recorded_at = models.DateTimeField()
+    type = models.UUIDField()
+    agent = models.UUIDField(null=True)
+    run = models.UUIDField(null=True)
+    source_class = models.CharField(max_length=10)
+    valid_from = models.DateTimeField(null=True)
+    valid_to = models.DateTimeField(null=True)
+    source_recorded_at = models.DateTimeField(null=True)
+    first_line = models.CharField(max_length=160)
+    text_digest = models.BinaryField(max_length=16, null=True)
+    n_parents = models.IntegerField(default=0)
+    n_children = models.IntegerField(default=0)
+    superseded_seq = models.BigIntegerField(null=True)
+    superseded_by = models.UUIDField(null=True)
+    withdrawn_seq = models.BigIntegerField(null=True)
+    erased_seq = models.BigIntegerField(null=True)
+
+    objects = RecordStateQuerySet.as_manager()
+
+    class Meta:
+        constraints: ClassVar = [models.UniqueConstraint(fields=["namespace", "doc"], name="record_state_doc")]
+        indexes: ClassVar = [
+            models.Index(fields=["namespace", "type", "doc"], name="record_state_type"),
+            models.Index(fields=["namespace", "agent", "doc"], name="record_state_agent"),
+            models.Index(fields=["namespace", "run", "doc"], name="record_state_run"),
+            models.Index(fields=["namespace", "text_digest"], name="record_state_text"),
+        ]
+
+
+def doc_of(seq: int, item: int) -> int:
+    """The integer that orders and keys a record: seq and item in one."""
+    return seq << DOC_ITEM_BITS | item
+
+
+def address_of(doc: int) -> tuple[int, int]:
+    """(seq, item) of a doc."""
+    return doc >> DOC_ITEM_BITS, doc & ((1 << DOC_ITEM_BITS) - 1)

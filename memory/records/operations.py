@@ -1,0 +1,235 @@
+"""Writes of records: save, withdraw, restore. A record row is inserted once and never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from memory.base import gate, ids, sql
+from memory.base.actor import Actor
+from memory.base.errors import Conflict, Erased, Invalid, NotFound
+from memory.ledger import drafts as drafting
+from memory.ledger.drafts import Draft
+from memory.ledger.kernel import commitment
+from memory.ledger.operations.appending import NameBook, OpenEntry, opened, retried
+from memory.ledger.queries.contents import commitments_of, contents_of, names_of
+from memory.records import fulltext
+from memory.records.content import NewRecord, details_of, indexed_text, request_of, text_digest
+from memory.records.models import Record, RecordState, Withdrawal, doc_of
+
+CHUNK = 400
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRecord:
+    """The answer to one save. `state` is computed as of the answer's seq."""
+
+    id: UUID
+    digest: bytes
+    ancestry_digest: bytes
+    seq: int
+    replayed: bool
+    state: str = "current"
+
+
+@dataclass(frozen=True, slots=True)
+class Parent:
+    """An ancestor of a record to be: the relation and the ancestor's digest."""
+
+    relation: str
+    id: UUID
+    digest: bytes
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A record made before the lock: its draft and what the projections need of it."""
+
+    id: UUID
+    new: NewRecord
+    draft: Draft
+    n_parents: int = 0
+    item: int = -1
+
+    def answer(self, seq: int) -> SavedRecord:
+        return SavedRecord(
+            self.id, self.draft.commitment, self.draft.values["ancestry_digest"], seq, replayed=False
+        )  # fmt: skip
+
+
+def prepare(
+    book: NameBook,
+    news: Sequence[NewRecord],
+    *,
+    parents: Sequence[Sequence[Parent]] | None = None,
+    lines: Sequence[UUID | None] | None = None,
+    raws: Sequence[Any] | None = None,
+) -> list[Prepared]:
+    """Drafts of the records, sealed, with their ancestry digests. No lock is needed."""
+    book.learn([new.type for new in news])
+    minted = iter(ids.new_ids(sum(new.id is None for new in news)))
+    prepared = []
+    for index, new in enumerate(news):
+        identity = new.id or next(minted)
+        line = lines[index] if lines is not None else None
+        values = {
+            "id": identity, "type": book.id(new.type), "line": line or identity, "source_class": new.source_class,
+            "valid_from": new.valid_from, "valid_to": new.valid_to, "source_recorded_at": new.source_recorded_at,
+            "n_quarantined": new.n_quarantined,
+        }  # fmt: skip
+        parts: dict[str, Any] = {"content": new.content}
+        if details := details_of(new):
+            parts["details"] = details
+        if raws is not None and raws[index] is not None:
+            parts["raw"] = raws[index]
+        prepared.append(Prepared(identity, new, Draft("record", identity, Record, values, parts)))
+    drafting.seal([one.draft for one in prepared])
+    for index, one in enumerate(prepared):
+        above = parents[index] if parents is not None else ()
+        one.n_parents = len(above)
+        one.draft.values["ancestry_digest"] = commitment.ancestry_digest(
+            str(one.id), one.draft.commitment, [(p.relation, p.digest) for p in above], one.new.n_quarantined
+        )
+    return prepared
+
+
+def enter(entry: OpenEntry, prepared: Sequence[Prepared]) -> None:
+    """Add the records to the entry and their rows to the projections."""
+    for one in prepared:
+        one.item = entry.add(one.draft)
+    entry.then(lambda: _project(entry, prepared))
+
+
+def _project(entry: OpenEntry, prepared: Sequence[Prepared]) -> None:
+    by, seq = entry.by, entry.seq
+    rows = []
+    for one in prepared:
+        new, values = one.new, one.draft.values
+        rows.append((
+            by.namespace, one.id, doc_of(seq, one.item), seq, one.item, entry.recorded_at, values["type"], by.agent,
+            entry.run, new.source_class, new.valid_from, new.valid_to, new.source_recorded_at, new.first_line,
+            text_digest(new.content), one.n_parents, 0, None, None, None, None,
+        ))  # fmt: skip
+    sql.insert(RecordState, rows)
+    fulltext.add(by.namespace, [(doc_of(seq, one.item), indexed_text(one.new)) for one in prepared])
+
+
+@retried
+def save(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord]:
+    """Save records as one entry; all or nothing. A record under its own known id is answered as before.
+
+    Locks: the namespace head. Appends: `save`, one item for each new record.
+    Raises Conflict (id with another payload, or twice in one batch), Erased, IdempotencyMismatch, Forbidden, Stopped.
+    """
+    _no_twins(records)
+    book = NameBook(by.namespace)
+    prepared = prepare(book, records)
+    request = [request_of(new) for new in records] if by.idempotency_key else None
+    with opened(by, verb="save", need=gate.WRITE, request=request, names=book) as entry:
+        if entry.replayed_seq is not None:
+            return _answered(by.namespace, entry.replayed_seq)
+        known = _known(by.namespace, records)
+        fresh = [one for one in prepared if one.id not in known]
+        if fresh:
+            enter(entry, fresh)
+        else:
+            entry.void()
+    return [known[one.id] if one.id in known else one.answer(entry.seq) for one in prepared]
+
+
+def _no_twins(records: Sequence[NewRecord]) -> None:
+    seen: dict[UUID, int] = {}
+    for index, new in enumerate(records):
+        if new.id is not None and seen.setdefault(new.id, index) != index:
+            raise Invalid.at(index, "id", expected="an id that comes once in the batch", got=new.id)
+
+
+def _answered(namespace: int, seq: int) -> list[SavedRecord]:
+    """The first answer, rebuilt from the rows of its entry."""
+    rows = Record.objects.filter(namespace=namespace, seq=seq).order_by("item")
+    digests = commitments_of(namespace, "record", [row.id for row in rows])
+    return [SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), seq, replayed=True) for row in rows]
+
+
+def _known(namespace: int, records: Sequence[NewRecord]) -> dict[UUID, SavedRecord]:
+    """Answers for the records whose ids stand already. Raises Conflict, Erased."""
+    given = {new.id: new for new in records if new.id is not None}
+    if not given:
+        return {}
+    rows: list[Record] = []
+    wanted = list(given)
+    for start in range(0, len(wanted), CHUNK):
+        rows.extend(Record.objects.filter(namespace=namespace, id__in=wanted[start : start + CHUNK]))
+    if not rows:
+        return {}
+    stored = contents_of(namespace, [(row.seq, row.item) for row in rows])
+    types = names_of(namespace, [row.type for row in rows])
+    digests = commitments_of(namespace, "record", [row.id for row in rows])
+    answers = {}
+    for row in rows:
+        _same(row, stored[row.seq, row.item], types.get(row.type, ""), given[row.id])
+        answers[row.id] = SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), row.seq, replayed=True)
+    return answers
+
+
+def _same(row: Record, parts: dict[str, Any], type_name: str, new: NewRecord) -> None:
+    if "content" not in parts:
+        raise Erased(f"The record {row.id} is erased.", id=str(row.id))
+    columns = (row.valid_from, row.valid_to, row.source_class)
+    same = (
+        parts["content"] == new.content
+        and parts.get("details", {}) == details_of(new)
+        and type_name == new.type
+        and columns == (new.valid_from, new.valid_to, new.source_class)
+    )
+    if not same:
+        raise Conflict(f"The record {row.id} stands with another payload; a change is an evolve.", id=str(row.id))
+
+
+@retried
+def withdraw(by: Actor, *, record: UUID, reason: str, claimed_at: datetime | None = None) -> int:
+    """Hide the record on every read by default. The text stays. Answers the seq.
+
+    Locks: the namespace head. Appends: `withdraw`. Raises NotFound, Conflict (withdrawn already), Invalid (no reason).
+    """
+    return _hide(by, record=record, reason=reason, hidden=True, claimed_at=claimed_at)
+
+
+@retried
+def restore(by: Actor, *, record: UUID, reason: str) -> int:
+    """Show a withdrawn record again. People only. Appends: `restore`. Raises NotFound, Conflict, Invalid, Forbidden."""
+    return _hide(by, record=record, reason=reason, hidden=False, claimed_at=None)
+
+
+def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: datetime | None) -> int:
+    if not reason.strip():
+        raise Invalid.at("reason", expected="why, in a few words")
+    verb, need = ("withdraw", gate.WITHDRAW) if hidden else ("restore", gate.REVIEW)
+    request = {"record": str(record), "reason": reason, "hidden": hidden}
+    with opened(by, verb=verb, need=need, request=request) as entry:
+        if entry.replayed_seq is not None:
+            return entry.replayed_seq
+        state = RecordState.objects.filter(namespace=by.namespace, id=record).first()
+        if state is None:
+            raise NotFound(f"There is no record {record}.")
+        if (state.withdrawn_seq is not None) == hidden:
+            raise Conflict("The record is withdrawn already." if hidden else "The record is not withdrawn.")
+        entry.add(withdrawal_draft(record, reason=reason, hidden=hidden, claimed_at=claimed_at))
+        entry.then(
+            lambda: (
+                RecordState.objects.filter(namespace=by.namespace, id=record).update(
+                    withdrawn_seq=entry.seq if hidden else None
+                )
+                and None
+            )
+        )
+    return entry.seq
+
+
+def withdrawal_draft(record: UUID, *, reason: str, hidden: bool, claimed_at: datetime | None) -> Draft:
+    """The item of a withdrawal or a restoration."""
+    row = {"record": record, "withdrawn": hidden, "claimed_at": claimed_at}
+    return Draft("withdrawal", record, Withdrawal, row, {"note": reason})

@@ -1,0 +1,110 @@
+"""The derived tables of records: their state rows and the text index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from memory.base import projections, sql
+from memory.base.models import ContentRef
+from memory.base.text import first_line
+from memory.ledger.models import Entry, Erasure
+from memory.ledger.queries.contents import contents_of
+from memory.records import fulltext
+from memory.records.content import text_digest, text_of
+from memory.records.models import Record, RecordState, Withdrawal, doc_of
+
+CHUNK = 400
+Update = dict[str, Any]
+
+
+class RecordStates:
+    """One state row for each record. What other slices know of it (children, successors) comes by `contribute`."""
+
+    name = "record_states"
+
+    def rebuild(self, namespace: int) -> None:
+        RecordState.objects.filter(namespace=namespace).delete()
+        for chunk in _chunks(namespace):
+            sql.insert(RecordState, list(_rows(namespace, chunk)))
+        hidden: dict[Any, int | None] = {}
+        for row in Withdrawal.objects.filter(namespace=namespace).order_by("seq", "item"):
+            hidden[row.record] = row.seq if row.withdrawn else None
+        for record, seq in hidden.items():
+            RecordState.objects.filter(namespace=namespace, id=record).update(withdrawn_seq=seq)
+        for contribute in _contributions:
+            contribute(namespace)
+
+    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
+        for seq, item in sorted({(seq, item) for seq, item, part in refs if part in ("content", "details")}):
+            erased = Erasure.objects.filter(
+                namespace=namespace, target_seq=seq, target_item=item, target_part="content"
+            )
+            RecordState.objects.filter(namespace=namespace, doc=doc_of(seq, item)).update(
+                first_line="", text_digest=None, erased_seq=erased.values_list("seq", flat=True).first()
+            )
+
+    def dump(self, namespace: int) -> Iterable[projections.Row]:
+        return projections.rows_of(RecordState, namespace)
+
+
+_contributions: list[Any] = []
+
+
+def contribute(function: Any) -> None:
+    """Register a function of the namespace that completes rebuilt state rows (lineage: parents, children, successors)."""
+    if function not in _contributions:
+        _contributions.append(function)
+
+
+def _chunks(namespace: int) -> Iterator[list[Record]]:
+    seq, item = 0, -1
+    while True:
+        later = Record.objects.filter(namespace=namespace).order_by("seq", "item")
+        rows = list((later.filter(seq=seq, item__gt=item))[:CHUNK]) or list(later.filter(seq__gt=seq)[:CHUNK])
+        if not rows:
+            return
+        yield rows
+        seq, item = rows[-1].seq, rows[-1].item
+
+
+def _rows(namespace: int, records: Sequence[Record]) -> Iterator[tuple[Any, ...]]:
+    parts = contents_of(namespace, [(record.seq, record.item) for record in records])
+    seqs = {record.seq for record in records}
+    entries = {entry.seq: entry for entry in Entry.objects.filter(namespace=namespace, seq__in=seqs)}
+    gone = Erasure.objects.filter(namespace=namespace, target_seq__in=seqs, target_part="content")
+    erased = {(row.target_seq, row.target_item): row.seq for row in gone}
+    for record in records:
+        address = (record.seq, record.item)
+        entry, content = entries[record.seq], parts[address].get("content")
+        summary = parts[address].get("details", {}).get("summary", "")
+        yield (
+            namespace, record.id, doc_of(*address), *address, entry.recorded_at, record.type, entry.agent, entry.run,
+            record.source_class, record.valid_from, record.valid_to, record.source_recorded_at,
+            "" if content is None else first_line(summary or content),
+            None if content is None else text_digest(content), 0, 0, None, None, None, erased.get(address),
+        )  # fmt: skip
+
+
+class RecordTexts:
+    """The full-text index of a namespace."""
+
+    name = "record_texts"
+
+    def rebuild(self, namespace: int) -> None:
+        fulltext.clear(namespace)
+        for chunk in _chunks(namespace):
+            parts = contents_of(namespace, [(record.seq, record.item) for record in chunk])
+            texts = ((doc_of(r.seq, r.item), parts[r.seq, r.item]) for r in chunk)
+            fulltext.add(namespace, [(doc, text_of(stored)) for doc, stored in texts if "content" in stored])
+
+    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
+        reached = sorted({(seq, item) for seq, item, part in refs if part in ("content", "details")})
+        docs = {doc_of(*address): address for address in reached}
+        known = RecordState.objects.filter(namespace=namespace, doc__in=list(docs)).values_list("doc", flat=True)
+        parts = contents_of(namespace, reached)
+        texts = [(doc, text_of(parts[docs[doc]])) for doc in sorted(known)]
+        fulltext.remove(namespace, [(doc, text) for doc, text in texts if text])
+
+    def dump(self, namespace: int) -> Iterable[projections.Row]:
+        return fulltext.dump(namespace)

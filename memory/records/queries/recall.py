@@ -1,0 +1,127 @@
+"""Recall: the current records that answer a query best, within a budget of tokens, with the reason for each rank."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from memory.base.asof import AsOf
+from memory.ledger.queries.contents import contents_of, name_ids
+from memory.records import fulltext
+from memory.records.fulltext import Hit
+from memory.records.models import RecordState, address_of
+from memory.records.queries.detail import state_of
+
+PAGE = 200
+DEEPEST = 4_000
+CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """One answer. `why` = {word: what it adds to the score}; `age_seconds` is measured at the point's valid instant."""
+
+    id: UUID
+    type: UUID
+    text: str
+    score: float
+    why: tuple[tuple[str, float], ...]
+    recorded_at: datetime
+    age_seconds: int
+    state: str
+    origin: str
+    source_class: str
+    n_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """The answers, best first; `hidden` counts better-ranked matches left out, by why."""
+
+    items: tuple[Recalled, ...]
+    hidden: dict[str, int]
+    n_tokens: int
+    seq: int
+
+
+def n_tokens(text: str) -> int:
+    """An estimate that needs no model: four characters to a token, at least one."""
+    return max(1, -(-len(text) // CHARS_PER_TOKEN))
+
+
+def recall(at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10, types: Sequence[str] = ()) -> Recall:
+    """What an agent would be told for the query: current records only, best first.
+
+    An answer that alone exceeds what is left of the budget is left out and counted as `budget`.
+    """
+    terms = fulltext.words(query)
+    wanted_types = set(name_ids(at.namespace, types).values()) if types else None
+    hidden: Counter[str] = Counter()
+    chosen: list[tuple[Hit, RecordState]] = []
+    offset = 0
+    while len(chosen) < limit and offset < DEEPEST:
+        hits = fulltext.search(at.namespace, terms, join="any", limit=PAGE, offset=offset)
+        chosen.extend(_admitted(at, hits, wanted_types, hidden, limit - len(chosen)))
+        offset += PAGE
+        if len(hits) < PAGE:
+            break
+    return _told(at, terms, chosen, budget_tokens, hidden)
+
+
+def _admitted(
+    at: AsOf, hits: Sequence[Hit], types: set[UUID] | None, hidden: Counter[str], room: int
+) -> list[tuple[Hit, RecordState]]:
+    known = RecordState.objects.known(at)
+    states = {state.doc: state for state in known.filter(doc__in=[hit.doc for hit in hits])}
+    admitted: list[tuple[Hit, RecordState]] = []
+    for hit in hits:
+        state = states.get(hit.doc)
+        if state is None or (types is not None and state.type not in types):
+            continue
+        if len(admitted) == room:
+            break
+        reason = hidden_reason(at, state)
+        if reason is None:
+            admitted.append((hit, state))
+        else:
+            hidden[reason] += 1
+    return admitted
+
+
+def hidden_reason(at: AsOf, state: RecordState) -> str | None:
+    """Why the record is hidden by default at the point, or None."""
+    word = state_of(state)
+    if word != "current":
+        return word
+    too_early = state.valid_from is not None and state.valid_from > at.valid_at
+    too_late = state.valid_to is not None and state.valid_to <= at.valid_at
+    return "not_valid" if too_early or too_late else None
+
+
+def _told(
+    at: AsOf, terms: Sequence[str], chosen: Sequence[tuple[Hit, RecordState]], budget: int, hidden: Counter[str]
+) -> Recall:
+    docs = [hit.doc for hit, _ in chosen]
+    reasons = fulltext.explain(at.namespace, terms, docs)
+    contents = contents_of(at.namespace, [address_of(doc) for doc in docs])
+    items: list[Recalled] = []
+    left = budget
+    for hit, state in chosen:
+        parts = contents[address_of(hit.doc)]
+        text = parts.get("content", "")
+        size = n_tokens(text)
+        if size > left:
+            hidden["budget"] += 1
+            continue
+        left -= size
+        why = sorted(reasons[hit.doc].items(), key=lambda pair: (-pair[1], pair[0]))
+        source = parts.get("details", {}).get("source", {})
+        age = max(0, int((at.valid_at - state.recorded_at).total_seconds()))
+        items.append(Recalled(
+            state.id, state.type, text, round(hit.score, 6), tuple((word, round(score, 6)) for word, score in why),
+            state.recorded_at, age, state_of(state), source.get("origin", ""), state.source_class, size,
+        ))  # fmt: skip
+    return Recall(tuple(items), dict(sorted(hidden.items())), budget - left, at.seq)

@@ -1,0 +1,22 @@
+"""Which slice adds what to the mechanisms below it: one list, in the order in which things happen."""
+
+from __future__ import annotations
+
+from memory.agents.guards import not_frozen, not_on_hold
+from memory.agents.projection import RunReferences
+from memory.agents.runs import attach
+from memory.base import gate, projections
+from memory.ledger.operations.appending import accompany
+from memory.ledger.projection import Heads, Nodes
+from memory.lineage.projection import contribute as lineage_contribution
+from memory.records.projection import RecordStates, RecordTexts, contribute
+
+
+def connect() -> None:
+    """Idempotent: called once when the app is ready."""
+    gate.register(not_frozen)
+    gate.register(not_on_hold)
+    accompany(attach)
+    contribute(lineage_contribution)
+    for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
+        projections.register(projector)
