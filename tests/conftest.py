@@ -4,13 +4,15 @@ Invariants
 - Append-only triggers are lifted while the flush after a transactional test runs, and at no other moment: within a test
   they are as strict as in production.
 - Hypothesis draws the same examples on every machine in the profile `ci`.
+- Elsewhere a test may be left out where its browser or server is missing; with CI set that is a failure.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import ExitStack, contextmanager
 
 import hypothesis
+import pytest
 from django.db import connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.test import TransactionTestCase
@@ -54,3 +56,16 @@ def _flush_without_triggers(self: TransactionTestCase) -> None:
 
 
 TransactionTestCase._fixture_teardown = _flush_without_triggers
+
+
+NEVER_SKIPPED = ("browser", "postgres")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    is_needed = any(item.get_closest_marker(mark) for mark in NEVER_SKIPPED)
+    if os.environ.get("CI") and is_needed and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"A test that must run here was skipped: {report.longrepr}"
+    return report
