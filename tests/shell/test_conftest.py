@@ -17,6 +17,7 @@ def test_that_is_left_out():
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mark", "ci", "status"), [("browser", "true", 1), ("postgres", "true", 1), ("slow", "true", 0), ("browser", "", 0)]
 )
