@@ -29,7 +29,7 @@ from memory.base.text import NAME_CHARS, fault
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import NameBook, opened, retried
 
-TOKEN_MARK = "plm_"
+MARK = "plm_"
 DEFAULT_LIFE = timedelta(days=90)
 LONGEST_LIFE = timedelta(days=366)
 SETTING_VALUES = {"approval_mode": ("two_person", "single_owner")}
@@ -65,7 +65,7 @@ def create_agent(by: Actor, *, name: str, operator: int | None = None) -> Made:
     agent = ids.new_id()
     draft = Draft("agent", agent, Agent, {"id": agent, "name": book.id(name), "operator": operator})
     with opened(by, verb="create_agent", need=gate.OWN, names=book) as entry:
-        if Agent.objects.filter(namespace=by.namespace, name=book.id(name)).exists():
+        if Agent.objects.filter(namespace=by.namespace, name=draft.values["name"]).exists():
             raise Conflict(f"There is an agent named {name}.")
         entry.add(draft)
     return Made(agent, entry.seq)
@@ -97,20 +97,22 @@ def _issue(by: Actor, *, agent: UUID, scopes: Sequence[str], life: timedelta, re
         raise Invalid.at("scopes", expected=f"some of {', '.join(SCOPES)}", got=", ".join(scopes))
     if not timedelta(0) < life <= LONGEST_LIFE:
         raise Invalid.at("life_days", expected="1 to 366 days", got=life.days)
-    secret = TOKEN_MARK + urlsafe_b64encode(ids.new_secret()).rstrip(b"=").decode()
+    secret = MARK + urlsafe_b64encode(ids.new_secret()).rstrip(b"=").decode()
     expires_at = (by.event_at or clock.now()) + life
+    identity = ids.new_id()
+    prefix = secret[: len(MARK) + 6]
     values = {
-        "id": ids.new_id(), "agent": agent, "secret_hash": secret_hash(secret),
-        "prefix": secret[: len(TOKEN_MARK) + 6], "scopes": scope_bits(scopes), "expires_at": expires_at,
+        "id": identity, "agent": agent, "secret_hash": secret_hash(secret),
+        "prefix": prefix, "scopes": scope_bits(scopes), "expires_at": expires_at,
     }  # fmt: skip
     verb = "issue_token" if revoked is None else "rotate_token"
     with opened(by, verb=verb, need=gate.OWN) as entry:
         if not Agent.objects.filter(namespace=by.namespace, id=agent).exists():
             raise NotFound("There is no such agent.")
-        entry.add(Draft("token", values["id"], Token, values))
+        entry.add(Draft("token", identity, Token, values))
         if revoked is not None:
             entry.add(_revocation(by, revoked))
-    return Issued(values["id"], secret, str(values["prefix"]), expires_at, entry.seq)
+    return Issued(identity, secret, prefix, expires_at, entry.seq)
 
 
 def revoke_token(by: Actor, *, token: UUID) -> Made:

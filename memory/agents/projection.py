@@ -17,7 +17,7 @@ class RunReferences:
 
     def rebuild(self, namespace: int) -> None:
         RunReference.objects.filter(namespace=namespace).delete()
-        rows = []
+        rows: list[projections.Row] = []
         for seq, item, run, value in contents_of_kind(namespace, kind="run", part="run"):
             rows.extend((namespace, run, seq, item, key, text) for key, text in value["refs"].items())
         sql.insert(RunReference, rows)

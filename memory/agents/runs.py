@@ -35,8 +35,7 @@ def attach(entry: OpenEntry) -> None:
 
 def _find(namespace: int, given: RunGiven) -> UUID | None:
     if given.id is not None:
-        found = Run.objects.filter(namespace=namespace, id=given.id).values_list("id", flat=True).first()
-        return found
+        return Run.objects.filter(namespace=namespace, id=given.id).values_list("id", flat=True).first()
     trace = dict(given.refs).get("trace")
     if trace is None:
         return None

@@ -1,6 +1,6 @@
 """Everything that can be refused, one word for each cause.
 
-- `CODES` is the only table of codes; the OpenAPI document, the README table and the tests of the error shape come from it.
+- `CODES` is the only table of codes; the OpenAPI document, the README table and the tests of the shape come from it.
 - One exception class for each code; raise the narrowest one and say expected and got.
 
 Source: RFC 9457 (problem details); api names of the product.

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.models.constraints import BaseConstraint
 
 # (seq, item, part): the address of one piece of content.
@@ -62,20 +61,20 @@ class SameNamespaceKey(BaseConstraint):
         self.columns, self.to, self.to_columns = tuple(columns), to, tuple(to_columns)
         super().__init__(name=name)
 
-    def _body(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def _body(self, model: Any, schema_editor: Any) -> str:
         quote = schema_editor.quote_name
         own = ", ".join(quote(model._meta.get_field(name).column) for name in self.columns)
         other = ", ".join(quote(name) for name in self.to_columns)
         return f"FOREIGN KEY ({own}) REFERENCES {quote(self.to)} ({other}) DEFERRABLE INITIALLY DEFERRED"
 
-    def constraint_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def constraint_sql(self, model: Any, schema_editor: Any) -> str:
         return f"CONSTRAINT {schema_editor.quote_name(self.name)} {self._body(model, schema_editor)}"
 
-    def create_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def create_sql(self, model: Any, schema_editor: Any) -> str:
         table = schema_editor.quote_name(model._meta.db_table)
         return f"ALTER TABLE {table} ADD {self.constraint_sql(model, schema_editor)}"
 
-    def remove_sql(self, model: type[models.Model], schema_editor: BaseDatabaseSchemaEditor) -> str:
+    def remove_sql(self, model: Any, schema_editor: Any) -> str:
         table = schema_editor.quote_name(model._meta.db_table)
         return f"ALTER TABLE {table} DROP CONSTRAINT {schema_editor.quote_name(self.name)}"
 

@@ -1,6 +1,6 @@
 """The one text type at the door: no NUL, no lone surrogate, bounded length.
 
-SQLite stores NUL and PostgreSQL refuses it; UTF-8 cannot encode a lone surrogate. Both are refused before either is asked.
+SQLite stores NUL and PostgreSQL refuses it; UTF-8 cannot encode a lone surrogate. Both are refused at the door.
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ def sqlite_triggers(table: str, *, erasable: str | None) -> Iterator[str]:
     yield f"CREATE TRIGGER {table}_no_update BEFORE UPDATE ON {table} BEGIN SELECT RAISE(ABORT, {update}); END"
     condition = "" if erasable is None else f" WHEN NOT EXISTS ({named_by_erasure(erasable)})"
     message = update if erasable is None else "'content goes only with an erasure'"
-    yield f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table}{condition} BEGIN SELECT RAISE(ABORT, {message}); END"
+    body = f"BEGIN SELECT RAISE(ABORT, {message}); END"
+    yield f"CREATE TRIGGER {table}_no_delete BEFORE DELETE ON {table}{condition} {body}"
 
 
 def postgresql_triggers(table: str, *, erasable: str | None) -> Iterator[str]:

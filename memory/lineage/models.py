@@ -29,7 +29,7 @@ LINKS = tuple(relation for relation in STORED if relation not in (*ANCESTRY, "su
 
 
 class Derivation(Evidence):
-    """How new records came from old: its kind and reason, and by which rule content, type and valid time were chosen."""
+    """How new records came from old: kind, reason, and the rules that chose content, type and valid time."""
 
     item_kind = "derivation"
 

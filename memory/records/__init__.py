@@ -2,7 +2,7 @@
 
 Invariants
 - A record row is inserted once and never changed; an edit is a derivation (slice lineage).
-- Ids are full-length UUIDs, per namespace. The same id with the same payload is the first answer, with another it is a conflict.
+- Ids are full-length UUIDs, per namespace. The same id and payload is the first answer; another payload is a conflict.
 - Valid time is what the caller says; known time is the entry; an imported row keeps the source's own instant apart.
 
 Terms: current (not superseded, withdrawn or erased), hidden (stored and provable, absent from default reads).

@@ -108,7 +108,7 @@ def words(query: str) -> list[str]:
 
 
 class TextIndex(Operation):
-    """Migration operation: the tables of the PostgreSQL index. SQLite makes a table with each namespace's first text."""
+    """Migration operation: the tables of the PostgreSQL index. SQLite makes one with a namespace's first text."""
 
     reduces_to_sql = False
     reversible = True
@@ -125,11 +125,15 @@ class TextIndex(Operation):
         if schema_editor.connection.vendor != "postgresql":
             return
         for statement in (
-            "CREATE TABLE memory_recordtext (namespace_id bigint NOT NULL, doc bigint NOT NULL,"
-            " n_tokens integer NOT NULL, tokens tsvector NOT NULL, PRIMARY KEY (namespace_id, doc))",
+            (
+                "CREATE TABLE memory_recordtext (namespace_id bigint NOT NULL, doc bigint NOT NULL,"
+                " n_tokens integer NOT NULL, tokens tsvector NOT NULL, PRIMARY KEY (namespace_id, doc))"
+            ),
             "CREATE INDEX record_text_tokens ON memory_recordtext USING gin (tokens)",
-            "CREATE TABLE memory_recordtext_total (namespace_id bigint PRIMARY KEY, n_docs bigint NOT NULL,"
-            " n_tokens bigint NOT NULL)",
+            (
+                "CREATE TABLE memory_recordtext_total (namespace_id bigint PRIMARY KEY, n_docs bigint NOT NULL,"
+                " n_tokens bigint NOT NULL)"
+            ),
         ):
             schema_editor.execute(statement, params=None)
 
@@ -168,8 +172,9 @@ def _add_postgresql(namespace: int, rows: Sequence[tuple[int, str]]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             "WITH fresh AS (INSERT INTO memory_recordtext"
-            " SELECT %s, d.doc, (SELECT coalesce(sum(array_length(t.positions, 1)), 0) FROM unnest(d.tokens) t), d.tokens"
-            " FROM (SELECT doc, to_tsvector('english', text) AS tokens FROM unnest(%s::bigint[], %s::text[]) AS g(doc, text)) d"
+            " SELECT %s, d.doc, (SELECT coalesce(sum(array_length(t.positions, 1)), 0) FROM unnest(d.tokens) t),"
+            " d.tokens FROM (SELECT doc, to_tsvector('english', text) AS tokens"
+            " FROM unnest(%s::bigint[], %s::text[]) AS g(doc, text)) d"
             " RETURNING n_tokens)"
             " INSERT INTO memory_recordtext_total SELECT %s, count(*), coalesce(sum(n_tokens), 0) FROM fresh"
             " ON CONFLICT (namespace_id) DO UPDATE SET n_docs = memory_recordtext_total.n_docs + excluded.n_docs,"
@@ -186,7 +191,8 @@ def remove(namespace: int, texts: Iterable[tuple[int, str]]) -> None:
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                "WITH gone AS (DELETE FROM memory_recordtext WHERE namespace_id = %s AND doc = ANY(%s) RETURNING n_tokens)"
+                "WITH gone AS (DELETE FROM memory_recordtext WHERE namespace_id = %s AND doc = ANY(%s)"
+                " RETURNING n_tokens)"
                 " UPDATE memory_recordtext_total SET n_docs = n_docs - (SELECT count(*) FROM gone),"
                 " n_tokens = memory_recordtext_total.n_tokens - (SELECT coalesce(sum(n_tokens), 0) FROM gone)"
                 " WHERE namespace_id = %s",
@@ -232,14 +238,13 @@ def dump(namespace: int) -> list[tuple[Any, ...]]:
                 " WHERE r.namespace_id = %s ORDER BY 1, 2",
                 [namespace],
             )
-        else:
-            name = _table(namespace)
-            cursor.execute(f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, {name}, instance)")
-            cursor.execute("SELECT doc, term, count(*) FROM temp.vocabulary GROUP BY 1, 2 ORDER BY 1, 2")
-            rows = cursor.fetchall()
-            cursor.execute("DROP TABLE temp.vocabulary")
-            return rows
-        return cursor.fetchall()
+            return list(cursor.fetchall())
+        name = _table(namespace)
+        cursor.execute(f"CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, {name}, instance)")
+        cursor.execute("SELECT doc, term, count(*) FROM temp.vocabulary GROUP BY 1, 2 ORDER BY 1, 2")
+        rows = list(cursor.fetchall())
+        cursor.execute("DROP TABLE temp.vocabulary")
+        return rows
 
 
 def search(namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0) -> list[Hit]:

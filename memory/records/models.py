@@ -10,6 +10,7 @@ from typing import ClassVar, Self
 
 from django.db import models
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Coalesce
 
 from memory.base.asof import AsOf
 from memory.base.models import Evidence, Projection, entry_key, one_of, record_key
@@ -115,7 +116,7 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
             is_superseded=models.ExpressionWrapper(
                 Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
             ),
-            is_withdrawn=models.functions.Coalesce(models.Subquery(latest), False),
+            is_withdrawn=Coalesce(models.Subquery(latest), False),
         )
 
     def valid(self, at: AsOf) -> Self:
@@ -160,6 +161,10 @@ class RecordState(Projection):
     erased_seq = models.BigIntegerField(null=True)
 
     objects = RecordStateQuerySet.as_manager()
+
+    # Annotated by `known`; a row that did not come through it has neither.
+    is_superseded: bool
+    is_withdrawn: bool
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["namespace", "doc"], name="record_state_doc")]

@@ -218,15 +218,12 @@ def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: dat
         if (state.withdrawn_seq is not None) == hidden:
             raise Conflict("The record is withdrawn already." if hidden else "The record is not withdrawn.")
         entry.add(withdrawal_draft(record, reason=reason, hidden=hidden, claimed_at=claimed_at))
-        entry.then(
-            lambda: (
-                RecordState.objects.filter(namespace=by.namespace, id=record).update(
-                    withdrawn_seq=entry.seq if hidden else None
-                )
-                and None
-            )
-        )
+        entry.then(lambda: _mark_withdrawn(by.namespace, record, entry.seq if hidden else None))
     return entry.seq
+
+
+def _mark_withdrawn(namespace: int, record: UUID, seq: int | None) -> None:
+    RecordState.objects.filter(namespace=namespace, id=record).update(withdrawn_seq=seq)
 
 
 def withdrawal_draft(record: UUID, *, reason: str, hidden: bool, claimed_at: datetime | None) -> Draft:

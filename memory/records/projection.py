@@ -52,7 +52,7 @@ _contributions: list[Any] = []
 
 
 def contribute(function: Any) -> None:
-    """Register a function of the namespace that completes rebuilt state rows (lineage: parents, children, successors)."""
+    """Register what completes rebuilt state rows of a namespace (lineage: parents, children, successors)."""
     if function not in _contributions:
         _contributions.append(function)
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 from uuid import UUID
 
 from django.db import connection, transaction
@@ -26,10 +26,9 @@ from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment, merkle
 from memory.ledger.models import Content, Entry, Erasure, Head, Item, Name, Namespace, Node
+from memory.ledger.queries.leaves import leaf_fields
 
 ATTEMPTS = 5
-P = ParamSpec("P")
-R = TypeVar("R")
 
 Companion = Callable[["OpenEntry"], None]
 _companions: list[Companion] = []
@@ -41,7 +40,7 @@ def accompany(companion: Companion) -> None:
         _companions.append(companion)
 
 
-def retried(operation: Callable[P, R]) -> Callable[P, R]:
+def retried[**P, R](operation: Callable[P, R]) -> Callable[P, R]:
     """Start the operation again when what it read before the lock had changed when it got it."""
 
     @wraps(operation)
@@ -145,7 +144,7 @@ def opened(
     book.learn([by.host, by.on_behalf_of])
     asked = canonical(request) if by.idempotency_key else b""
     with transaction.atomic():
-        namespace, head = _locked(by.namespace)
+        namespace, head = lock_head(by.namespace)
         _admits(namespace, by)
         gate.passes(by, need)
         entry = OpenEntry(by, verb, namespace, head.size + 1, _reading(by, head))
@@ -166,7 +165,8 @@ def opened(
             project()
 
 
-def _locked(namespace: int) -> tuple[Namespace, Head]:
+def lock_head(namespace: int) -> tuple[Namespace, Head]:
+    """The namespace and its head, locked until the transaction ends. Must be called inside one."""
     heads = Head.objects.select_related("namespace")
     if connection.vendor == "postgresql":
         heads = heads.select_for_update(of=("self",))
@@ -225,13 +225,6 @@ def _fingerprint(entry: OpenEntry, asked: bytes) -> bytes | None:
     return commitment.fingerprint(bytes(entry.namespace.secret), asked)
 
 
-def leaf_fields(entry: Entry) -> dict[str, Any]:
-    """The canonical entry: what its leaf hashes."""
-    skipped = {"namespace_id", "leaf", "key"}
-    fields = {f.attname: drafting.plain(getattr(entry, f.attname)) for f in entry._meta.concrete_fields}
-    return {name: value for name, value in fields.items() if name not in skipped}
-
-
 def _write(entry: OpenEntry, book: NameBook, asked: bytes) -> None:
     by, namespace, seq = entry.by, entry.namespace, entry.seq
     drafting.seal(entry.drafts)
@@ -245,7 +238,7 @@ def _write(entry: OpenEntry, book: NameBook, asked: bytes) -> None:
         verb=entry.verb, request=by.request_id, key=key_digest(namespace, by) if asked else None,
         fingerprint=_fingerprint(entry, asked), n_items=len(hashes), items_root=merkle.root(hashes), leaf=b"",
     )  # fmt: skip
-    row.leaf = commitment.entry_leaf(leaf_fields(row))
+    row.leaf = commitment.entry_leaf(leaf_fields(row, namespace=namespace.name))
     sql.insert(Entry, [tuple(getattr(row, name) for name in sql.columns(Entry))])
     _write_items(namespace.pk, seq, entry.drafts, hashes)
     _grow(namespace.pk, seq, row.leaf)
@@ -253,7 +246,9 @@ def _write(entry: OpenEntry, book: NameBook, asked: bytes) -> None:
 
 
 def _write_items(namespace: int, seq: int, drafts: Sequence[Draft], hashes: Sequence[bytes]) -> None:
-    items, contents, names = [], [], []
+    items: list[tuple[Any, ...]] = []
+    contents: list[tuple[Any, ...]] = []
+    names: list[tuple[Any, ...]] = []
     rows: dict[Any, list[tuple[Any, ...]]] = defaultdict(list)
     for index, (draft, digest) in enumerate(zip(drafts, hashes, strict=True)):
         items.append((namespace, seq, index, draft.kind, draft.object, draft.packed, draft.commitment, digest))

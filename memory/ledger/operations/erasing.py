@@ -83,6 +83,7 @@ def _drop(namespace: int, refs: Sequence[ContentRef]) -> None:
     for projector in projections.registered():
         projector.forget(namespace, refs)
     for seq, item, part in refs:
-        home = Name if part == "name" else Content
-        rows = home._default_manager.filter(namespace=namespace, seq=seq, item=item)
-        (rows if home is Name else rows.filter(part=part)).delete()
+        if part == "name":
+            Name.objects.filter(namespace=namespace, seq=seq, item=item).delete()
+        else:
+            Content.objects.filter(namespace=namespace, seq=seq, item=item, part=part).delete()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from memory.base import clock
@@ -11,6 +13,15 @@ from memory.base.errors import Invalid, NotFound
 from memory.ledger.models import Entry, Head, Namespace
 
 _SEQ = re.compile(r"seq:(\d{1,18})")
+
+
+@dataclass(frozen=True, slots=True)
+class LogEnd:
+    """The head of a log as somebody has read it, and the recorded instants of entries that came with it."""
+
+    size: int
+    last_at: datetime
+    instants: Mapping[int, datetime] = field(default_factory=dict)
 
 
 def namespace_named(name: str) -> Namespace:
@@ -33,21 +44,25 @@ def instant(value: str, *, loc: str) -> datetime:
     return aware
 
 
-def resolve(namespace: int, *, valid_at: str = "", known_at: str = "") -> AsOf:
-    """The point that the two texts name; both empty is now.
+def named_seq(known_at: str) -> int | None:
+    """The sequence in "seq:N"; None for any other text."""
+    match = _SEQ.fullmatch(known_at)
+    return int(match[1]) if match else None
+
+
+def resolve(namespace: int, *, valid_at: str = "", known_at: str = "", log: LogEnd | None = None) -> AsOf:
+    """The point that the two texts name; both empty is now. `log` is the head, where it was read before.
 
     An instant is resolved once to the last entry recorded by then; later than the head it is provisional.
     Raises Invalid (not an instant, seq beyond the head), NotFound (no such namespace).
     """
-    head = Head.objects.filter(namespace=namespace).first()
-    if head is None:
-        raise NotFound("There is no such namespace.")
+    head = log or _log_end(namespace)
     valid = instant(valid_at, loc="valid_at") if valid_at else clock.now()
     seq, provisional, source = head.size, False, None
     if known_at.startswith("source:"):
         source = instant(known_at.removeprefix("source:"), loc="known_at")
-    elif match := _SEQ.fullmatch(known_at):
-        seq = int(match[1])
+    elif (named := named_seq(known_at)) is not None:
+        seq = named
         if seq > head.size:
             raise Invalid.at("known_at", expected=f"a seq up to the head, {head.size}", got=known_at)
     elif known_at:
@@ -56,14 +71,24 @@ def resolve(namespace: int, *, valid_at: str = "", known_at: str = "") -> AsOf:
         if not provisional:
             before = Entry.objects.filter(namespace=namespace, recorded_at__lte=asked).order_by("-recorded_at")
             seq = before.values_list("seq", flat=True).first() or 0
-    known = head.last_at
+    known: datetime | None = head.last_at
     if seq < head.size:
-        known_row = Entry.objects.filter(namespace=namespace, seq=seq).values_list("recorded_at", flat=True).first()
-        known = known_row  # type: ignore[assignment]
+        known = head.instants.get(seq) or _recorded_at(namespace, seq)
     return AsOf(
         namespace=namespace, seq=seq, head=head.size, valid_at=valid, known_at=known, provisional=provisional,
         source_at=source, pinned=bool(known_at), valid_pinned=bool(valid_at),
     )  # fmt: skip
+
+
+def _log_end(namespace: int) -> LogEnd:
+    head = Head.objects.filter(namespace=namespace).values_list("size", "last_at").first()
+    if head is None:
+        raise NotFound("There is no such namespace.")
+    return LogEnd(*head)
+
+
+def _recorded_at(namespace: int, seq: int) -> datetime | None:
+    return Entry.objects.filter(namespace=namespace, seq=seq).values_list("recorded_at", flat=True).first()
 
 
 def now(namespace: int) -> AsOf:

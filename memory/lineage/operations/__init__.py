@@ -1,1 +1,1 @@
-"""Writes of lineage: evolve, merge, split, supersede, link. Ancestry is written by the transaction that creates the record."""
+"""Writes of lineage: evolve, merge, split, supersede, link."""

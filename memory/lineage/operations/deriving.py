@@ -1,4 +1,4 @@
-"""The body that evolve, merge, split and supersede share: prepared before the lock, checked again under it, one entry."""
+"""What evolve, merge, split and supersede share: prepared before the lock, checked again under it, one entry."""
 
 from __future__ import annotations
 
@@ -97,10 +97,8 @@ def derive(
         _unchanged(by.namespace, sources)
         enter(entry, prepared)
         entry.add(derivation)
-        froms = [one.id for one in prepared] or [newer]
-        for child in froms:
-            if child is None:
-                continue
+        children = [one.id for one in prepared] if newer is None else [newer]
+        for child in children:
             for ordinal, source in enumerate(sources):
                 entry.add(edge_draft(child, relation, source.row.id, ordinal=ordinal, derivation=derivation.object))
         entry.then(lambda: _project(entry, kind, sources, prepared, newer))

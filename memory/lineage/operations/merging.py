@@ -33,7 +33,7 @@ def merge(
     """One record out of two or more, all of this namespace. The sources stay current.
 
     Locks: the namespace head. Appends: `merge`, items record, derivation, one edge for each source in argument order.
-    Raises NotFound, Invalid (fewer than two, one named twice), Withdrawn, Erased (no content given), Conflict (disjoint).
+    Raises NotFound, Invalid (fewer than two, one twice), Withdrawn, Erased (no content given), Conflict (disjoint).
     """
     if not 2 <= len(records) <= SOURCES:
         raise Invalid.at("records", expected=f"2 to {SOURCES} distinct records", got=len(records))

@@ -76,7 +76,8 @@ def _steps(at: AsOf, record: UUID, *, near: str, far: str) -> list[Step]:
     sql = (
         f"WITH RECURSIVE reached(id) AS ({first} UNION"
         f" SELECT e.{far} FROM memory_edge e JOIN reached ON e.{near} = reached.id WHERE {filters})"
-        f" SELECT e.{near}, e.relation, e.{far} FROM reached JOIN memory_edge e ON e.{near} = reached.id WHERE {filters}"
+        f" SELECT e.{near}, e.relation, e.{far} FROM reached"
+        f" JOIN memory_edge e ON e.{near} = reached.id WHERE {filters}"
     )
     point = [at.namespace, at.seq]
     with connection.cursor() as cursor:

@@ -70,9 +70,9 @@ def state_of(row: RecordState) -> str:
     """The word for the state, the gravest first. `row` comes from `known(at)`."""
     if row.erased_seq is not None:
         return "erased"
-    if row.is_withdrawn:  # type: ignore[attr-defined]
+    if row.is_withdrawn:
         return "withdrawn"
-    if row.is_superseded:  # type: ignore[attr-defined]
+    if row.is_superseded:
         return "superseded"
     return "current"
 

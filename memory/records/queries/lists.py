@@ -95,9 +95,9 @@ def _shown(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> RecordStateQue
     if "not_valid" not in where.include:
         rows = rows.valid(at)
     if "superseded" not in where.include:
-        rows = rows.filter(is_superseded=False)
+        rows = rows.filter(Q(is_superseded=False))
     if "withdrawn" not in where.include:
-        rows = rows.filter(is_withdrawn=False)
+        rows = rows.filter(Q(is_withdrawn=False))
     if "erased" not in where.include:
         rows = rows.filter(erased_seq__isnull=True)
     return rows
