@@ -1,0 +1,120 @@
+"""A small world for tests: a namespace, people, agents and what they do, all through operations.
+
+- Alice owns the namespace, Bob reviews, Charlie audits; Scout is an agent that reads and writes.
+- Two worlds are two namespaces; their people are the same accounts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from memory.agents import operations as agents
+from memory.agents.accounts import create_person
+from memory.base import clock
+from memory.base.actor import ROLE_POWERS, SCOPE_POWERS, Actor, Role
+from memory.base.asof import AsOf
+from memory.ledger.operations.erasing import Erased, erase
+from memory.ledger.operations.founding import found
+from memory.ledger.queries import asof
+from memory.lineage.operations import derivations, links, merging
+from memory.lineage.operations.deriving import Cause, Derived
+from memory.records import operations as records
+from memory.records.content import NewRecord
+from memory.records.models import Record
+from memory.records.operations import SavedRecord
+
+CORRECTION = Cause("correction")
+AUDIT_LIFE = timedelta(days=90)
+
+
+class World:
+    """One namespace and who acts in it. `secrets` holds the token of each agent, as it was shown once."""
+
+    def __init__(self, name: str = "lab") -> None:
+        self.name = name
+        self.namespace = found(Actor(0, "system"), name=name).pk
+        self.system = Actor(self.namespace, "system")
+        self.secrets: dict[UUID, str] = {}
+        self.alice = self.person("alice", role="owner")
+        self.bob = self.person("bob", role="reviewer")
+        self.charlie = self.person("charlie", role="auditor")
+        self.scout = self.agent("scout")
+
+    def person(self, name: str, *, role: Role) -> Actor:
+        """A person with an account, admitted to the namespace."""
+        account = create_person(f"{name}@example.org").pk
+        ends = clock.now() + AUDIT_LIFE if role == "auditor" else None
+        agents.admit_member(self.system, person=account, role=role, expires_at=ends)
+        return Actor(self.namespace, "person", person=account, role=role, powers=ROLE_POWERS[role])
+
+    def agent(self, name: str, *, scopes: Sequence[str] = ("read", "write"), operator: int | None = None) -> Actor:
+        """An agent with a token of its own."""
+        made = agents.create_agent(self.alice, name=name, operator=operator)
+        self.secrets[made.id] = agents.issue_token(self.alice, agent=made.id, scopes=scopes).secret
+        powers = frozenset().union(*(SCOPE_POWERS[scope] for scope in scopes))
+        return Actor(self.namespace, "agent", agent=made.id, powers=powers)
+
+    def keyed(self, key: str) -> Actor:
+        """Scout, asking under an Idempotency-Key."""
+        return replace(self.scout, idempotency_key=key)
+
+    def now(self) -> AsOf:
+        return asof.now(self.namespace)
+
+    def at(self, seq: int, *, valid_at: datetime | None = None) -> AsOf:
+        """The point at an entry of the ledger."""
+        valid = valid_at.isoformat() if valid_at is not None else ""
+        return asof.resolve(self.namespace, known_at=f"seq:{seq}", valid_at=valid)
+
+    def save(
+        self, content: str = "a note", *, type: str = "note", by: Actor | None = None, **given: Any
+    ) -> SavedRecord:
+        """One record."""
+        (saved,) = records.save(by or self.scout, records=[NewRecord(type, content, **given)])
+        return saved
+
+    def save_all(self, *contents: str, by: Actor | None = None) -> list[SavedRecord]:
+        """One record for each text, in one entry."""
+        return records.save(by or self.scout, records=[NewRecord("note", content) for content in contents])
+
+    def evolve(self, record: UUID, *, base: str = "", **changes: Any) -> UUID:
+        """The id of the new version."""
+        made = derivations.evolve(self.scout, record=record, base=base, changes=changes, cause=CORRECTION)
+        return made.records[0]
+
+    def split(self, record: UUID, *contents: str) -> tuple[UUID, ...]:
+        """The ids of the parts."""
+        parts = [{"content": content} for content in contents]
+        return derivations.split(self.scout, record=record, parts=parts, cause=CORRECTION).records
+
+    def merge(self, *sources: UUID, **options: Any) -> UUID:
+        """The id of the record that sums the sources up."""
+        return self.merged(*sources, **options).records[0]
+
+    def merged(self, *sources: UUID, **options: Any) -> Derived:
+        return merging.merge(self.scout, records=sources, cause=CORRECTION, **options)
+
+    def supersede(self, old: UUID, new: UUID) -> Derived:
+        return derivations.supersede(self.scout, old=old, new=new, cause=CORRECTION)
+
+    def link(self, source: UUID, relation: str, target: UUID) -> int:
+        return links.link(self.scout, source=source, relation=relation, target=target)
+
+    def withdraw(self, record: UUID, *, reason: str = "no longer wanted") -> int:
+        return records.withdraw(self.scout, record=record, reason=reason)
+
+    def restore(self, record: UUID, *, reason: str = "wanted after all") -> int:
+        return records.restore(self.bob, record=record, reason=reason)
+
+    def erase(self, *ids: UUID, reason: str = "request", note: str = "", by: Actor | None = None) -> Erased:
+        """Erase the content of the records."""
+        return erase(by or self.alice, items=[self.address(id) for id in ids], reason=reason, note=note)
+
+    def address(self, record: UUID) -> tuple[int, int]:
+        """The (seq, item) of a record."""
+        row = Record.objects.get(namespace=self.namespace, id=record)
+        return row.seq, row.item
