@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory.base import ids
+from memory.base import ids, instants
 from memory.base.canonical import canonical
 from memory.base.models import Evidence
 from memory.ledger.kernel import commitment
@@ -48,15 +48,10 @@ def plain(value: Any) -> Any:
     if isinstance(value, UUID):
         return str(value)
     if isinstance(value, datetime):
-        return instant_text(value)
+        return instants.text(value)
     if isinstance(value, bytes | memoryview):
         return bytes(value).hex()
     return value
-
-
-def instant_text(value: datetime) -> str:
-    """RFC 3339 in UTC with microseconds."""
-    return value.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
 def committed_row(model: type[Evidence] | None, values: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from memory.base import instants
 from memory.base.text import first_line
-from memory.ledger.drafts import instant_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def request_of(new: NewRecord) -> dict[str, Any]:
     """The canonical request of one record, for the idempotency fingerprint."""
     return {
         "id": str(new.id) if new.id else None, "type": new.type, "content": new.content,
-        "valid_from": instant_text(new.valid_from) if new.valid_from else None,
-        "valid_to": instant_text(new.valid_to) if new.valid_to else None,
+        "valid_from": instants.text(new.valid_from) if new.valid_from else None,
+        "valid_to": instants.text(new.valid_to) if new.valid_to else None,
         "source_class": new.source_class, **details_of(new),
     }  # fmt: skip

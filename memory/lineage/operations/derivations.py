@@ -8,9 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from memory.base import instants
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, StaleVersion
-from memory.ledger.drafts import instant_text
 from memory.ledger.operations.appending import retried
 from memory.lineage.operations.deriving import Cause, Derived, Rules, derive
 from memory.lineage.queries.sources import SourceRecord, load_sources
@@ -99,7 +99,10 @@ def _leads_to(namespace: int, start: UUID, wanted: UUID) -> bool:
 
 
 def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: instant_text(value) if isinstance(value, datetime) else list(value) if isinstance(value, tuple) else value
-        for name, value in changes.items()
-    }
+    return {name: _plain_value(value) for name, value in changes.items()}
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return instants.text(value)
+    return list(value) if isinstance(value, tuple) else value
