@@ -115,9 +115,21 @@ class Size(enum.IntEnum):
     SMALL = 3
 
 
-def test_enumerations_and_tuples_are_written_as_what_they_hold() -> None:
-    value = {Word.KNOWN: (Word.KNOWN, Size.SMALL)}
-    assert canonical(value) == b'{"known":["known",3]}'
+class Loud(str):
+    __slots__ = ()
+
+    def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+        return self.upper().encode(encoding, errors)
+
+
+class Percent(float):
+    def __str__(self) -> str:
+        return f"{self:.0%}"
+
+
+def test_subclasses_are_written_as_what_they_hold_not_as_they_show_themselves() -> None:
+    value = {Word.KNOWN: (Word.KNOWN, Size.SMALL), Loud("z"): [Loud("quiet"), Percent(0.5)]}
+    assert canonical(value) == b'{"known":["known",3],"z":["quiet",0.5]}'
 
 
 def test_a_text_that_spells_an_escape_is_not_taken_for_the_character() -> None:

@@ -180,6 +180,14 @@ def test_every_mutated_consistency_proof_is_refused() -> None:
             assert not merkle.verify_consistency(old, new, ROOTS[old], flipped(ROOTS[new]), path)
 
 
+def test_a_proof_whose_bytes_move_between_two_hashes_is_refused() -> None:
+    leaf, sibling = LEAVES[0] + LEAVES[1][:1], LEAVES[1][1:]
+    assert merkle.node_hash(leaf, sibling) == ROOTS[2]
+    assert not merkle.verify_inclusion(0, 2, leaf, [sibling], ROOTS[2])
+    old_root, sibling = ROOTS[1] + LEAVES[1][:1], LEAVES[1][1:]
+    assert not merkle.verify_consistency(1, 2, old_root, ROOTS[2], [sibling])
+
+
 def test_a_forked_history_has_no_consistency_proof() -> None:
     forked = [*LEAVES[:20], flipped(LEAVES[20]), *LEAVES[21:40]]
     path = merkle.consistency_path(30, 40, Store(forked).fetch)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memory.base.canonical import CanonicalError, canonical
@@ -76,6 +76,16 @@ def test_a_signature_with_the_group_order_added_is_refused() -> None:
     assert not verifier.is_signature(bytes.fromhex(public), message, good[:32] + scalar.to_bytes(32, "little"))
 
 
+@pytest.mark.parametrize(
+    "encoding",
+    [verifier.P + 1, 1 | 1 << 255, 2, verifier.P],
+    ids=["above the prime", "zero with a sign", "no point", "the prime itself"],
+)
+def test_bytes_that_are_no_canonical_point_are_refused(encoding: int) -> None:
+    assert verifier._decompressed((1).to_bytes(32, "little")) is not None
+    assert verifier._decompressed(encoding.to_bytes(32, "little")) is None
+
+
 @pytest.mark.parametrize("size_bytes", [0, 63, 65])
 def test_a_signature_of_another_length_is_refused(size_bytes: int) -> None:
     public, message, signature = RFC_8032[0]
@@ -98,6 +108,7 @@ values = st.recursive(
 
 
 @given(values)
+@example([1e-6, 1e-7, 9.999999999999997e-7, -1e-7, 1e20, 1e21, 999999999999999700000.0, 2.0**53, 5e-324, -0.0])
 def test_its_canonical_json_is_the_one_that_was_hashed(value: object) -> None:
     try:
         expected = canonical(value)

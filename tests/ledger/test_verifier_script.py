@@ -118,7 +118,7 @@ def test_a_proof_cannot_send_control_characters_to_the_terminal(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "proof.json"
-    path.write_bytes(encoded({**HONEST, "namespace": "\x1b[2Jall is well"}))
+    path.write_bytes(encoded({**HONEST, "contents": {"\x1b[2Jall is well": None}}))
     assert verifier.main([str(path)]) == 3
     path.write_bytes(encoded({**HONEST, "\x1b[2J": "all is well"}))
     assert verifier.main([str(path)]) == 2
