@@ -11,9 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from audit.problems import problem_answer
-
-RETRY_AFTER_SECONDS = 5
+from audit.problems import RETRY_AFTER_SECONDS, problem_answer
 
 
 @never_cache

@@ -10,15 +10,18 @@ Source: RFC 9457 (problem details).
 
 import json
 import logging
+import sys
 from typing import Any
 
 from django.core.exceptions import DisallowedHost, RequestDataTooBig
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.template import loader
 
 from memory.base.errors import CODES
 
 API_PREFIXES = ("/api/", "/mcp", "/healthz", "/readyz")
+RETRY_AFTER_SECONDS = 5
 PROBLEM_TYPE = "application/problem+json"
 
 logger = logging.getLogger("audit.problems")
@@ -70,9 +73,13 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
+    """Django calls this while it handles the exception. A database that is busy or away is 503, all else 500."""
     fields = {"method": request.method, "path": request.path}
-    # Django calls this while it handles the exception.
     logger.error("request failed", exc_info=True, extra={"fields": fields})  # noqa: LOG014
+    if isinstance(sys.exc_info()[1], OperationalError):
+        response = problem_answer(request, code="unavailable", detail="The store is busy or out of reach; try again.")
+        response.headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+        return response
     return problem_answer(request, code="internal", detail="The server failed; its log names the request id.")
 
 

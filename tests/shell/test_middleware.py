@@ -74,6 +74,12 @@ def test_every_answer_carries_the_strict_policy(client: Client, address: str) ->
     assert headers["Referrer-Policy"] == "same-origin"
 
 
+def test_static_files_are_served_without_a_collecting_step(client: Client) -> None:
+    response = client.get("/static/favicon.svg")
+    assert (response.status_code, response.headers["Content-Type"]) == (200, "image/svg+xml")
+    assert b"".join(response).startswith(b"<svg")  # type: ignore[arg-type]
+
+
 def test_the_id_is_on_the_request_that_a_view_gets(client: Client) -> None:
     seen: list[object] = []
 

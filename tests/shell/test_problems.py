@@ -57,6 +57,15 @@ def test_a_form_without_its_token_is_refused_in_both_forms() -> None:
     assert client.post("/api/v1/guarded", {"a": "b"}).json()["code"] == "forbidden"
 
 
+@pytest.mark.django_db
+@pytest.mark.parametrize("address", ["/busy", "/api/v1/busy"])
+def test_a_busy_store_is_answered_503_with_the_time_to_wait(client: Client, address: str) -> None:
+    response = client.get(address)
+    assert (response.status_code, response.headers["Retry-After"]) == (503, "5")
+    assert "unavailable" in response.text
+    assert "locked" not in response.text
+
+
 def test_a_body_over_the_limit_is_answered_413(client: Client, settings: pytest.FixtureRequest) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 10
     response = client.post("/api/v1/echo", b"x" * 11, content_type="application/octet-stream")

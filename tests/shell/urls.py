@@ -1,6 +1,7 @@
 """Addresses that fail on purpose, beside the site's own: what tests of errors and of the ASGI door ask for."""
 
 from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
 from django.http import HttpRequest, HttpResponse
 from django.urls import path
 from django.views.decorators.csrf import csrf_exempt
@@ -16,6 +17,10 @@ def broken(request: HttpRequest) -> HttpResponse:
     except ValueError as error:
         raise RuntimeError(f"cannot read {SECRET_TEXT}") from error
     return HttpResponse()
+
+
+def busy(request: HttpRequest) -> HttpResponse:
+    raise OperationalError("database is locked")
 
 
 def denied(request: HttpRequest) -> HttpResponse:
@@ -35,7 +40,11 @@ def echo(request: HttpRequest) -> HttpResponse:
 
 urlpatterns = [
     *site.urlpatterns,
-    *(path(f"{prefix}{view.__name__}", view) for prefix in ("", "api/v1/") for view in (broken, denied, guarded, echo)),
+    *(
+        path(f"{prefix}{view.__name__}", view)
+        for prefix in ("", "api/v1/")
+        for view in (broken, busy, denied, guarded, echo)
+    ),
 ]
 handler400, handler403 = site.handler400, site.handler403
 handler404, handler500 = site.handler404, site.handler500
