@@ -64,6 +64,8 @@ def postgresql_database(address: DatabaseAddress, *, pool_size: int) -> dict[str
         "PORT": address.port or "",
         "USER": address.user,
         "PASSWORD": address.password,
+        # A connection that the server has closed meanwhile is replaced, not handed out.
+        "CONN_HEALTH_CHECKS": True,
         "OPTIONS": {**address.parameters, "pool": {"min_size": 1, "max_size": pool_size, "timeout": 5}},
     }
 
@@ -194,7 +196,7 @@ SECURE_REDIRECT_EXEMPT = [r"^healthz$", r"^readyz$"]
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if PALIMPSEST_HTTPS else None
 SECURE_HSTS_SECONDS = 365 * 24 * 60 * 60 if PALIMPSEST_HTTPS else 0
 CSRF_FAILURE_VIEW = "audit.problems.csrf_failure"
-# Larger bodies are streamed by the import; 413 names this limit.
+# A larger body, uploaded files apart, is answered 413.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 16 * 1024 * 1024
 
 LOGGING = log_settings(
