@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from memory.agents.attention import populated_by
 from memory.agents.guards import not_frozen, not_on_hold
+from memory.agents.models import Run
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
+from memory.interchange.models import ImportRun
+from memory.interchange.sources import raw_rows_of_records
 from memory.ledger.operations.appending import accompany
+from memory.ledger.operations.erasing import reach
 from memory.ledger.projection import Heads, Nodes
 from memory.lineage.projection import contribute as lineage_contribution
 from memory.records.projection import RecordStates, RecordTexts, contribute
@@ -17,6 +22,9 @@ def connect() -> None:
     gate.register(not_frozen)
     gate.register(not_on_hold)
     accompany(attach)
+    reach(raw_rows_of_records)
     contribute(lineage_contribution)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
         projections.register(projector)
+    for page, model in (("runs", Run), ("imports", ImportRun)):
+        populated_by(page, model)

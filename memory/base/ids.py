@@ -47,8 +47,23 @@ def seeded(seed: str) -> Iterator[None]:
         counter += 1
         return hashlib.shake_256(f"{seed}/{counter}".encode()).digest(size_bytes)
 
+    draw.seed = seed  # type: ignore[attr-defined]
     token = _source.set(draw)
     try:
         yield
     finally:
         _source.reset(token)
+
+
+@contextmanager
+def forked(label: str) -> Iterator[None]:
+    """Inside the block a seeded source goes on from (seed, label), whatever was drawn before; a random one as ever.
+
+    So that a part of a job that is done again draws what it drew the first time.
+    """
+    seed = getattr(_source.get(), "seed", None)
+    if seed is None:
+        yield
+        return
+    with seeded(f"{seed}/{label}"):
+        yield

@@ -13,7 +13,7 @@ from django.db import models
 from memory.base.models import Evidence, Projection, SameNamespaceKey, entry_key, one_of
 
 FORMATS = ("contextfs",)
-BECAME = ("record", "edge", "inverse", "withdrawal", "finding")
+BECAME = ("record", "edge", "inverse", "finding")
 SEVERITIES = ("repaired", "quarantined", "information")
 
 
@@ -46,7 +46,10 @@ class ImportRun(Evidence):
 
 
 class ImportedRow(Evidence):
-    """One row of the source and what it became: the item (`became_seq`, `became_item`) of this namespace."""
+    """One row of the source, kept raw (part `raw`), and what it became: `object` is a record or a finding.
+
+    `digest` stands for (source, table, primary key), keyed: it finds the row again after its text is erased.
+    """
 
     item_kind = "imported_row"
 
@@ -54,8 +57,7 @@ class ImportedRow(Evidence):
     run = models.UUIDField()
     digest = models.BinaryField(max_length=32)
     became = models.CharField(max_length=12)
-    became_seq = models.BigIntegerField()
-    became_item = models.IntegerField()
+    object = models.UUIDField()
 
     class Meta:
         constraints: ClassVar = [
@@ -65,30 +67,38 @@ class ImportedRow(Evidence):
         ]
         indexes: ClassVar = [
             models.Index(fields=["namespace", "digest"], name="imported_row_digest"),
-            models.Index(fields=["namespace", "became_seq", "became_item"], name="imported_row_became_at"),
+            models.Index(fields=["namespace", "object"], name="imported_row_object"),
         ]
 
 
 class ImportFinding(Evidence):
-    """Something the import repaired, quarantined or noticed; ids, before and after are content (part `report`)."""
+    """Something the import repaired, quarantined or noticed; ids, before and after are content (part `report`).
+
+    `digest` stands for the whole finding, keyed, so that a second import says it no second time.
+    """
 
     item_kind = "import_finding"
 
-    pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
+    pk = models.CompositePrimaryKey("namespace_id", "id")
+    id = models.UUIDField()
     run = models.UUIDField()
     code = models.CharField(max_length=32)
     clause = models.CharField(max_length=6)
     severity = models.CharField(max_length=12)
     record = models.UUIDField(null=True)
+    digest = models.BinaryField(max_length=32)
 
     class Meta:
         constraints: ClassVar = [
             one_of("severity", SEVERITIES, "import_finding_severity"),
+            models.UniqueConstraint(fields=["namespace", "seq", "item"], name="import_finding_item"),
+            models.UniqueConstraint(fields=["namespace", "digest"], name="import_finding_digest"),
             _run_key("import_finding_run"),
             entry_key("import_finding_entry"),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["namespace", "run", "severity"], name="import_finding_severity_index")
+            models.Index(fields=["namespace", "run", "severity"], name="import_finding_run_index"),
+            models.Index(fields=["namespace", "record"], name="import_finding_record"),
         ]
 
 

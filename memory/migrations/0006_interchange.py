@@ -78,17 +78,16 @@ class Migration(migrations.Migration):
                 ("run", models.UUIDField()),
                 ("digest", models.BinaryField(max_length=32)),
                 ("became", models.CharField(max_length=12)),
-                ("became_seq", models.BigIntegerField()),
-                ("became_item", models.IntegerField()),
+                ("object", models.UUIDField()),
             ],
             options={
                 "indexes": [
                     models.Index(fields=["namespace", "digest"], name="imported_row_digest"),
-                    models.Index(fields=["namespace", "became_seq", "became_item"], name="imported_row_became_at"),
+                    models.Index(fields=["namespace", "object"], name="imported_row_object"),
                 ],
                 "constraints": [
                     models.CheckConstraint(
-                        condition=models.Q(("became__in", ["edge", "finding", "inverse", "record", "withdrawal"])),
+                        condition=models.Q(("became__in", ["edge", "finding", "inverse", "record"])),
                         name="imported_row_became",
                     ),
                     memory.base.models.SameNamespaceKey(
@@ -123,24 +122,29 @@ class Migration(migrations.Migration):
                 (
                     "pk",
                     models.CompositePrimaryKey(
-                        "namespace_id", "seq", "item", blank=True, editable=False, primary_key=True, serialize=False
+                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
                     ),
                 ),
+                ("id", models.UUIDField()),
                 ("run", models.UUIDField()),
                 ("code", models.CharField(max_length=32)),
                 ("clause", models.CharField(max_length=6)),
                 ("severity", models.CharField(max_length=12)),
                 ("record", models.UUIDField(null=True)),
+                ("digest", models.BinaryField(max_length=32)),
             ],
             options={
                 "indexes": [
-                    models.Index(fields=["namespace", "run", "severity"], name="import_finding_severity_index")
+                    models.Index(fields=["namespace", "run", "severity"], name="import_finding_run_index"),
+                    models.Index(fields=["namespace", "record"], name="import_finding_record"),
                 ],
                 "constraints": [
                     models.CheckConstraint(
                         condition=models.Q(("severity__in", ["information", "quarantined", "repaired"])),
                         name="import_finding_severity",
                     ),
+                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="import_finding_item"),
+                    models.UniqueConstraint(fields=("namespace", "digest"), name="import_finding_digest"),
                     memory.base.models.SameNamespaceKey(
                         columns=("namespace", "run"),
                         name="import_finding_run",
