@@ -3,8 +3,11 @@
 from django.urls import path
 
 from audit import health
+from audit.pages import gallery, sign_in
 
 urlpatterns = [
+    *sign_in.urlpatterns,
+    *gallery.urlpatterns,
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]
