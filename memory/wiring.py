@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from memory.agents.attention import populated_by
-from memory.agents.attention import populated_by
 from memory.agents.guards import not_frozen, not_on_hold
-from memory.agents.models import Run
 from memory.agents.models import Run
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
-from memory.interchange.models import ImportRun
 from memory.ledger.operations.appending import accompany
 from memory.ledger.operations.erasing import reach
 from memory.ledger.projection import Heads, Nodes
@@ -29,7 +26,5 @@ def connect() -> None:
     contribute(lineage_contribution)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
         projections.register(projector)
-    for page, model in (("runs", Run), ("imports", ImportRun)):
-        populated_by(page, model)
     for page, model in (("runs", Run), ("imports", ImportRun)):
         populated_by(page, model)
