@@ -1,0 +1,54 @@
+"""How a command refuses: one sentence on stderr and an exit code.
+
+0 done, 1 internal, 2 wrong input, 3 a check found something, 4 a conflict of state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.db import DEFAULT_DB_ALIAS, OperationalError, ProgrammingError
+
+from memory.base.errors import DomainError
+from memory.management.schema import n_missing
+
+FOUND_SOMETHING = 3
+CONFLICTS = frozenset({409, 410, 412, 423})
+
+
+class Refused(CommandError):
+    """The command did not do what was asked; Django prints the sentence and exits with `returncode`."""
+
+
+def exit_code(status: int) -> int:
+    """The exit code of a refusal with that HTTP status."""
+    if status >= 500:
+        return 1
+    return 4 if status in CONFLICTS else 2
+
+
+class DomainCommand(BaseCommand):
+    """A command whose refusals by the domain end as one sentence and the exit code of their cause."""
+
+    # The checks read every model, template setting and url; they belong to `check` and to the tests.
+    requires_system_checks = ()
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except DomainError as error:
+            raise Refused(error.detail, returncode=exit_code(error.status)) from error
+        except (OperationalError, ProgrammingError) as error:
+            raise _why(error) from error
+
+
+def _why(error: Exception) -> Exception:
+    """What a person can do about a failed statement; the failure itself where nothing is known."""
+    try:
+        missing = n_missing(DEFAULT_DB_ALIAS)
+    except OperationalError:
+        return Refused("The database does not answer; DATABASE_URL and PALIMPSEST_HOME say where it is looked for.")
+    if missing:
+        return Refused(f"The database lacks {missing} migrations; `manage.py up` or `manage.py migrate` applies them.")
+    return error
