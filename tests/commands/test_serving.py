@@ -1,0 +1,192 @@
+"""The processes of a node: started, watched, stopped."""
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from audit.serving import Address, CannotServe, require_free
+
+ROOT = Path(__file__).resolve().parents[2]
+PATIENCE_SECONDS = 90.0
+
+
+@contextmanager
+def occupied() -> Iterator[int]:
+    with socket.socket() as holder:
+        holder.bind(("127.0.0.1", 0))
+        holder.listen()
+        yield int(holder.getsockname()[1])
+
+
+def free_port() -> int:
+    with occupied() as port:
+        return port
+
+
+def test_a_free_port_is_free_again_after_it_was_asked_about() -> None:
+    address = Address("127.0.0.1", free_port())
+    require_free(address)
+    require_free(address)
+
+
+def test_a_port_in_use_is_refused_by_a_sentence_that_names_it() -> None:
+    with occupied() as port, pytest.raises(CannotServe, match=rf"127\.0\.0\.1 port {port} .*--port names another\."):
+        require_free(Address("127.0.0.1", port))
+
+
+@pytest.mark.parametrize("address", [Address("203.0.113.9", 8000), Address("no.such.host.invalid", 8000)])
+def test_a_host_that_is_not_ours_is_refused(address: Address) -> None:
+    with pytest.raises(CannotServe):
+        require_free(address)
+
+
+@pytest.mark.parametrize("port", [-1, 0, 65536, 10**20])
+def test_a_number_that_is_no_port_is_refused(port: int) -> None:
+    with pytest.raises(CannotServe):
+        require_free(Address("127.0.0.1", port))
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("0.0.0.0", "http://127.0.0.1:8000"),
+        ("::", "http://[::1]:8000"),
+        ("box.example", "http://box.example:8000"),
+    ],
+)
+def test_the_url_is_one_that_this_machine_can_open(host: str, url: str) -> None:
+    assert Address(host, 8000).url == url
+
+
+class Node:
+    """`manage.py up` with a home of its own."""
+
+    def __init__(self, home: Path, *arguments: str) -> None:
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        variables = {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(home), "DATABASE_URL": ""}
+        self.output = home.with_suffix(".out")
+        self.log = home.with_suffix(".err")
+        with self.output.open("wb") as output, self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "django", "up", "--port", str(self.port), *arguments],
+                cwd=ROOT, env={**os.environ, **variables}, stdout=output, stderr=log, start_new_session=True,
+            )  # fmt: skip
+
+    def until(self, what: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not what():
+            assert time.monotonic() < deadline, self.output.read_text() + self.log.read_text()
+            time.sleep(0.05)
+
+    @property
+    def printed(self) -> str:
+        return self.output.read_text()
+
+    def is_serving(self) -> bool:
+        assert self.process.poll() is None, self.log.read_text()
+        return "Palimpsest serves" in self.printed
+
+    def answers(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    def servers(self) -> list[int]:
+        """The server processes of this node, by what they were started as."""
+        found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
+        lines = [line.split(maxsplit=1) for line in found.splitlines()]
+        return sorted(int(pid) for pid, args in lines if f"audit.children server 127.0.0.1 {self.port} " in args)
+
+    def stop(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(PATIENCE_SECONDS)
+
+
+@contextmanager
+def node(home: Path, *arguments: str) -> Iterator[Node]:
+    started = Node(home, *arguments)
+    try:
+        yield started
+    finally:
+        if started.process.poll() is None:
+            started.process.terminate()
+            started.process.wait(PATIENCE_SECONDS)
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite_only
+def test_up_lets_the_first_owner_in_serves_and_stops_at_ctrl_c(tmp_path: Path) -> None:
+    with node(tmp_path / "home") as first:
+        first.until(first.is_serving)
+        assert first.answers()
+        links = re.findall(r"http://\S+/sign-in/\S+/\S+", first.printed)
+        tokens = re.findall(r"plm_\S+", first.printed)
+        assert len(links) == len(tokens) == 1
+        with urllib.request.urlopen(links[0]) as page:
+            assert page.status == 200
+        assert first.stop() == 0
+        assert not first.answers()
+        assert first.servers() == []
+        log = first.log.read_text()
+    assert tokens[0] not in log
+    with node(tmp_path / "home") as second:
+        second.until(second.is_serving)
+        assert "plm_" not in second.printed
+        assert not re.search(r"/sign-in/\S+/\S+", second.printed)
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite_only
+def test_what_up_started_ends_with_it_even_when_it_is_killed(tmp_path: Path) -> None:
+    with node(tmp_path / "home") as killed:
+        killed.until(killed.is_serving)
+        assert len(killed.servers()) == 1
+        killed.process.kill()
+        killed.process.wait(PATIENCE_SECONDS)
+        killed.until(lambda: not killed.servers() and not killed.answers())
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite_only
+def test_up_on_a_port_in_use_says_so_and_makes_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    variables = {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(home), "DATABASE_URL": ""}
+    with occupied() as port:
+        command = [sys.executable, "-m", "django", "up", "--port", str(port)]
+        done = subprocess.run(
+            command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert re.fullmatch(rf"Refused: .*port {port} .*\n", done.stderr)
+    assert not (home / "palimpsest.sqlite3").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.sqlite_only
+def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
+    def workers(parent: int) -> list[int]:
+        found = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+        lines = [line.split(maxsplit=2) for line in found.splitlines()]
+        return [int(pid) for pid, ppid, args in lines if int(ppid) == parent and args.endswith("audit.children worker")]
+
+    with node(tmp_path / "home") as alive:
+        alive.until(alive.is_serving)
+        alive.until(lambda: len(workers(alive.process.pid)) == 1)
+        (first,) = workers(alive.process.pid)
+        os.kill(first, signal.SIGKILL)
+        alive.until(lambda: bool(set(workers(alive.process.pid)) - {first}))
+        assert alive.answers()
