@@ -1,7 +1,7 @@
-"""Bulk inserts by one prepared statement for each model, on both databases.
+"""The statements of the hot path in plain SQL: bulk inserts for each model, and the few reads under the lock.
 
-The ORM stays for everything else; ingest spends its time in inserts, and `bulk_create` is several times slower than
-executemany of plain tuples. Values are adapted by field type; conversion follows Django's own storage.
+The ORM stays for everything else. A single write spends more time in building queries than in running them, and
+`bulk_create` is several times slower than executemany of tuples. Conversion follows Django's own storage.
 """
 
 from __future__ import annotations
@@ -65,3 +65,27 @@ def insert(model: type[models.Model], rows: Sequence[Sequence[Any]] | Iterable[S
             cursor.execute(sql, prepared[0])
         else:
             cursor.executemany(sql, prepared)
+
+
+def fetch(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The rows of a statement. Identifiers and instants in `values` are adapted to the database."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [_adapted(value) for value in values])
+        return list(cursor.fetchall())
+
+
+def run(statement: str, values: Sequence[Any]) -> None:
+    """Run a statement that answers nothing."""
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [_adapted(value) for value in values])
+
+
+def as_id(value: Any) -> UUID:
+    """An identifier as the database gave it."""
+    return value if isinstance(value, UUID) else UUID(hex=value)
+
+
+def _adapted(value: Any) -> Any:
+    if connection.vendor == "sqlite":
+        return _sqlite_uuid(_sqlite_instant(value))
+    return value

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from django.db import router
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
@@ -81,6 +82,8 @@ class Guard(Operation):
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
     ) -> None:
+        if not router.allow_migrate(schema_editor.connection.alias, app_label):
+            return
         make = sqlite_triggers if schema_editor.connection.vendor == "sqlite" else postgresql_triggers
         for statement in make(self.table, erasable=self.erasable):
             # None: a percent sign in the statement is no placeholder.
@@ -89,6 +92,8 @@ class Guard(Operation):
     def database_backwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
     ) -> None:
+        if not router.allow_migrate(schema_editor.connection.alias, app_label):
+            return
         if schema_editor.connection.vendor == "sqlite":
             for suffix in ("no_update", "no_delete"):
                 schema_editor.execute(f"DROP TRIGGER {self.table}_{suffix}", params=None)

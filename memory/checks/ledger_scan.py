@@ -8,7 +8,8 @@ from typing import Any
 
 from memory.base.actor import Actor
 from memory.checks.operations import Found, Recorded, record_run
-from memory.ledger.queries.verification import Scan, scan
+from memory.ledger.queries.scanning import Scan
+from memory.ledger.queries.verification import scan
 
 NAME = "ledger_scan"
 VERSION = 1

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from django.db import connection
+from django.db import connection, router
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
@@ -122,7 +122,8 @@ class TextIndex(Operation):
     def database_forwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
     ) -> None:
-        if schema_editor.connection.vendor != "postgresql":
+        connection = schema_editor.connection
+        if connection.vendor != "postgresql" or not router.allow_migrate(connection.alias, app_label):
             return
         for statement in (
             (
@@ -140,7 +141,8 @@ class TextIndex(Operation):
     def database_backwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
     ) -> None:
-        if schema_editor.connection.vendor == "postgresql":
+        connection = schema_editor.connection
+        if connection.vendor == "postgresql" and router.allow_migrate(connection.alias, app_label):
             schema_editor.execute("DROP TABLE memory_recordtext, memory_recordtext_total", params=None)
 
     def describe(self) -> str:
@@ -249,19 +251,31 @@ def dump(namespace: int) -> list[tuple[Any, ...]]:
 
 def search(namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0) -> list[Hit]:
     """Matching documents, best first, ties to the newer one. `terms` come from `words`."""
-    if not terms or not exists(namespace):
+    if not terms:
         return []
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             return _search_postgresql(cursor, namespace, terms, join=join, limit=limit, offset=offset)
         name = _table(namespace)
         match = (" OR " if join == "any" else " AND ").join(f'"{term}"' for term in terms)
-        cursor.execute(
+        found = _rows_unless_unindexed(
+            cursor,
             f"SELECT rowid, bm25({name}) AS score FROM {name} WHERE {name} MATCH %s"
             " ORDER BY score, rowid DESC LIMIT %s OFFSET %s",
             [match, limit, offset],
         )
-        return [Hit(doc, -score) for doc, score in cursor.fetchall()]
+        return [Hit(doc, -score) for doc, score in found]
+
+
+def _rows_unless_unindexed(cursor: Any, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """The rows; none while the namespace has no text, so that no query must ask first whether its table stands."""
+    try:
+        cursor.execute(statement, parameters)
+    except OperationalError as error:
+        if "no such table" not in str(error):
+            raise
+        return []
+    return list(cursor.fetchall())
 
 
 def _search_postgresql(
@@ -305,7 +319,7 @@ def _scores_sql(having: str) -> str:
 def explain(namespace: int, terms: Sequence[str], docs: Sequence[int]) -> dict[int, dict[str, float]]:
     """What each term adds to the score of each document: {doc: {term: score}}."""
     found: dict[int, dict[str, float]] = {doc: {} for doc in docs}
-    if not docs or not terms or not exists(namespace):
+    if not docs or not terms:
         return found
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
@@ -317,12 +331,14 @@ def explain(namespace: int, terms: Sequence[str], docs: Sequence[int]) -> dict[i
             for doc, lexeme, score in cursor.fetchall():
                 found[doc][lexeme] = score
             return found
-        name, marks = _table(namespace), ", ".join(["%s"] * len(docs))
-        for term in terms:
-            cursor.execute(
-                f"SELECT rowid, bm25({name}) FROM {name} WHERE {name} MATCH %s AND rowid IN ({marks})",
-                [f'"{term}"', *docs],
-            )
-            for doc, score in cursor.fetchall():
-                found[doc][term] = -score
+        for index, doc, score in _explained(cursor, _table(namespace), terms, docs):
+            found[doc][terms[index]] = -score
     return found
+
+
+def _explained(cursor: Any, name: str, terms: Sequence[str], docs: Sequence[int]) -> list[tuple[Any, ...]]:
+    """(index of the term, doc, score) by one statement for all terms."""
+    marks = ", ".join(["%s"] * len(docs))
+    one = f"SELECT %s, rowid, bm25({name}) FROM {name} WHERE {name} MATCH %s AND rowid IN ({marks})"
+    parameters = [value for index, term in enumerate(terms) for value in (index, f'"{term}"', *docs)]
+    return _rows_unless_unindexed(cursor, " UNION ALL ".join([one] * len(terms)), parameters)

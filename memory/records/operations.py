@@ -14,7 +14,7 @@ from memory.base.errors import Conflict, Erased, Invalid, NotFound
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment
-from memory.ledger.operations.appending import NameBook, OpenEntry, opened, retried
+from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
 from memory.records import fulltext
 from memory.records.content import NewRecord, details_of, indexed_text, request_of, text_digest
@@ -125,7 +125,7 @@ def save(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord]:
     Raises Conflict (id with another payload, or twice in one batch), Erased, IdempotencyMismatch, Forbidden, Stopped.
     """
     _no_twins(records)
-    book = NameBook(by.namespace)
+    book = book_for(by)
     prepared = prepare(book, records)
     request = [request_of(new) for new in records] if by.idempotency_key else None
     with opened(by, verb="save", need=gate.WRITE, request=request, names=book) as entry:

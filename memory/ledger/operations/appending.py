@@ -91,21 +91,29 @@ class OpenEntry:
 
 
 class NameBook:
-    """Names of one operation: read before the lock, new ones minted, checked again under it."""
+    """Names of one operation: read before the lock, new ones minted, checked again under it.
 
-    def __init__(self, namespace: int) -> None:
+    `also` are names that the entry itself will need; they are looked up with the first others.
+    """
+
+    def __init__(self, namespace: int, *, also: Sequence[str] = ()) -> None:
         self.namespace = namespace
+        self.also = tuple(also)
         self.known: dict[str, UUID] = {}
         self.minted: dict[str, Draft] = {}
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up all texts by one query and mint what is new."""
-        wanted = sorted({text for text in texts if text} - self.known.keys())
-        if not wanted:
-            return
+        wanted = sorted({text for text in (*texts, *self.also) if text} - self.known.keys())
+        self.also = ()
         for start in range(0, len(wanted), 500):
-            found = Name.objects.filter(namespace=self.namespace, text__in=wanted[start : start + 500])
-            self.known.update(found.values_list("text", "id"))
+            chunk = wanted[start : start + 500]
+            marks = ", ".join(["%s"] * len(chunk))
+            found = sql.fetch(
+                f"SELECT text, id FROM memory_name WHERE namespace_id = %s AND text IN ({marks})",
+                [self.namespace, *chunk],
+            )
+            self.known.update({text: sql.as_id(name) for text, name in found})
         for text in wanted:
             if text not in self.known:
                 self.known[text] = ids.new_id()
@@ -129,6 +137,11 @@ class NameBook:
         entry.names.update({text: self.known[text] for text in fresh})
 
 
+def book_for(by: Actor) -> NameBook:
+    """A book that knows what the entry of this actor needs beside the operation's own names."""
+    return NameBook(by.namespace, also=(by.host, by.on_behalf_of))
+
+
 @contextmanager
 def opened(
     by: Actor, *, verb: str, need: gate.Requirement, request: object = None, names: NameBook | None = None
@@ -140,7 +153,7 @@ def opened(
 
     Raises Forbidden, Stopped (gate); IdempotencyMismatch, Erased (key used before); Conflict (nothing to write).
     """
-    book = names or NameBook(by.namespace)
+    book = names or book_for(by)
     book.learn([by.host, by.on_behalf_of])
     asked = canonical(request) if by.idempotency_key else b""
     with transaction.atomic():
@@ -242,7 +255,10 @@ def _write(entry: OpenEntry, book: NameBook, asked: bytes) -> None:
     sql.insert(Entry, [tuple(getattr(row, name) for name in sql.columns(Entry))])
     _write_items(namespace.pk, seq, entry.drafts, hashes)
     _grow(namespace.pk, seq, row.leaf)
-    Head.objects.filter(namespace=namespace).update(size=seq, last_at=entry.recorded_at)
+    sql.run(
+        "UPDATE memory_head SET size = %s, last_at = %s WHERE namespace_id = %s",
+        [seq, entry.recorded_at, namespace.pk],
+    )
 
 
 def _write_items(namespace: int, seq: int, drafts: Sequence[Draft], hashes: Sequence[bytes]) -> None:
@@ -269,9 +285,24 @@ def _write_items(namespace: int, seq: int, drafts: Sequence[Draft], hashes: Sequ
 
 def _grow(namespace: int, seq: int, leaf: bytes) -> None:
     """Store every subtree root that this leaf completes."""
-
-    def sibling(level: int, index: int) -> bytes:
-        return bytes(Node.objects.values_list("hash", flat=True).get(namespace=namespace, level=level, index=index))
-
-    nodes = merkle.completed_nodes(seq - 1, leaf, sibling)
+    position = seq - 1
+    siblings = _siblings(namespace, position)
+    nodes = merkle.completed_nodes(position, leaf, lambda level, index: siblings[level, index])
     sql.insert(Node, [(namespace, level, index, digest) for level, index, digest in nodes])
+
+
+def _siblings(namespace: int, position: int) -> dict[tuple[int, int], bytes]:
+    """The left siblings on the way up from a leaf, as far as it completes subtrees: one for each trailing one bit."""
+    wanted = []
+    level = 0
+    while position >> level & 1:
+        wanted.append((level, (position >> level) - 1))
+        level += 1
+    if not wanted:
+        return {}
+    which = " OR ".join(["(level = %s AND index = %s)"] * len(wanted)).replace("index", '"index"')
+    rows = sql.fetch(
+        f'SELECT level, "index", hash FROM memory_node WHERE namespace_id = %s AND ({which})',
+        [namespace, *(value for at in wanted for value in at)],
+    )
+    return {(at_level, index): bytes(digest) for at_level, index, digest in rows}

@@ -68,7 +68,8 @@ def proof(at: AsOf, *, seq: int, item: int = 0, size: int | None = None) -> dict
     parts = unpack(row.parts)
     return {
         "format": "palimpsest-proof", "version": 1, "namespace": store.name, "origin": store.origin, "seq": seq,
-        "item": item, "entry": leaf_fields(entry, namespace=store.name), "leaf": bytes(entry.leaf).hex(), "n_items": entry.n_items,
+        "item": item, "entry": leaf_fields(entry, namespace=store.name), "leaf": bytes(entry.leaf).hex(),
+        "n_items": entry.n_items,
         "item_body": {
             "item": item, "kind": row.kind, "object": str(row.object), "commitment": bytes(row.commitment).hex(),
         },

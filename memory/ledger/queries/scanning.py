@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 from memory.base.canonical import canonical
 from memory.base.models import Evidence
@@ -14,10 +14,13 @@ from memory.ledger.kernel import commitment, merkle
 from memory.ledger.models import Content, Entry, Erasure, Item, Name, Namespace
 from memory.ledger.queries.proofs import evidence_models
 
-if TYPE_CHECKING:
-    from memory.ledger.queries.verification import Scan
-
 Address = tuple[int, int]
+
+Verdict = Literal["ok", "failed", "not_checked", "erased"]
+CONTENT_CODES = frozenset({
+    "payload_mismatch", "salt_invalid", "content_missing", "content_unlisted", "row_mismatch", "row_missing",
+    "row_unlisted",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,49 @@ class Fault:
     got: str = ""
     place: str = ""
     is_about_kept: bool = False
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a scan found. The three verdicts are never folded into one."""
+
+    namespace: str
+    size: int = 0
+    n_entries: int = 0
+    n_items: int = 0
+    n_contents: int = 0
+    n_erased: int = 0
+    n_checkpoints: int = 0
+    root: bytes = merkle.EMPTY_ROOT
+    faults: list[Fault] = field(default_factory=list)
+    has_kept: bool = False
+    missing: set[int] = field(default_factory=set)
+
+    @property
+    def content(self) -> Verdict:
+        """Verdict 1: content and rows equal their commitments."""
+        if any(fault.code in CONTENT_CODES for fault in self.faults):
+            return "failed"
+        return "erased" if self.n_erased else "ok"
+
+    @property
+    def inclusion(self) -> Verdict:
+        """Verdict 2: items are in their entries, entries in the tree and in every signed checkpoint."""
+        structural = [fault for fault in self.faults if fault.code not in CONTENT_CODES and not fault.is_about_kept]
+        if structural:
+            return "failed"
+        return "ok" if self.n_checkpoints else "not_checked"
+
+    @property
+    def consistency(self) -> Verdict:
+        """Verdict 3: the log begins with the checkpoint that the reader kept."""
+        if not self.has_kept:
+            return "not_checked"
+        return "failed" if any(fault.is_about_kept for fault in self.faults) else "ok"
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.faults
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,6 @@ checkpoint_rolled_back, signature_invalid, origin_mismatch, key_unknown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
 
 from django.db.models import Max
 
@@ -20,60 +18,11 @@ from memory.ledger.kernel import commitment, merkle, note, signing
 from memory.ledger.models import Checkpoint, Entry, Head, Namespace, Node
 from memory.ledger.queries.leaves import leaf_fields
 from memory.ledger.queries.proofs import trusted_keys
-from memory.ledger.queries.scanning import Chunk, Fault, faults_of_entry, load_chunk, unlisted
+from memory.ledger.queries.scanning import Chunk, Fault, Scan, faults_of_entry, load_chunk, unlisted
 
 CHUNK = 200
 
 Coordinate = tuple[int, int]
-
-Verdict = Literal["ok", "failed", "not_checked", "erased"]
-CONTENT_CODES = frozenset({
-    "payload_mismatch", "salt_invalid", "content_missing", "content_unlisted", "row_mismatch", "row_missing",
-    "row_unlisted",
-})  # fmt: skip
-
-
-@dataclass(slots=True)
-class Scan:
-    """What a scan found. The three verdicts are never folded into one."""
-
-    namespace: str
-    size: int = 0
-    n_entries: int = 0
-    n_items: int = 0
-    n_contents: int = 0
-    n_erased: int = 0
-    n_checkpoints: int = 0
-    root: bytes = merkle.EMPTY_ROOT
-    faults: list[Fault] = field(default_factory=list)
-    has_kept: bool = False
-    missing: set[int] = field(default_factory=set)
-
-    @property
-    def content(self) -> Verdict:
-        """Verdict 1: content and rows equal their commitments."""
-        if any(fault.code in CONTENT_CODES for fault in self.faults):
-            return "failed"
-        return "erased" if self.n_erased else "ok"
-
-    @property
-    def inclusion(self) -> Verdict:
-        """Verdict 2: items are in their entries, entries in the tree and in every signed checkpoint."""
-        structural = [fault for fault in self.faults if fault.code not in CONTENT_CODES and not fault.is_about_kept]
-        if structural:
-            return "failed"
-        return "ok" if self.n_checkpoints else "not_checked"
-
-    @property
-    def consistency(self) -> Verdict:
-        """Verdict 3: the log begins with the checkpoint that the reader kept."""
-        if not self.has_kept:
-            return "not_checked"
-        return "failed" if any(fault.is_about_kept for fault in self.faults) else "ok"
-
-    @property
-    def is_clean(self) -> bool:
-        return not self.faults
 
 
 def scan(namespace: int, *, kept: str = "", progress: Callable[[int, int], None] | None = None) -> Scan:

@@ -14,7 +14,7 @@ from memory.base import gate, ids
 from memory.base.actor import Actor
 from memory.base.errors import Invalid, NotFound, Raced
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import NameBook, OpenEntry, opened
+from memory.ledger.operations.appending import OpenEntry, book_for, opened
 from memory.lineage.models import REASONS, Derivation
 from memory.lineage.operations.links import edge_draft
 from memory.lineage.queries.sources import SourceRecord
@@ -87,7 +87,7 @@ def derive(
 ) -> Derived:  # fmt: skip
     """The common body: prepared before the lock, checked again under it, written as one entry."""
     relation = RELATION[kind]
-    book = NameBook(by.namespace)
+    book = book_for(by)
     above = [Parent(relation, source.row.id, bytes(source.row.ancestry_digest)) for source in sources]
     prepared = prepare(book, news, parents=[above] * len(news), lines=lines)
     derivation = derivation_draft(kind, cause=cause, rules=rules)
