@@ -27,7 +27,7 @@ from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.base.text import NAME_CHARS, fault
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import NameBook, opened, retried
+from memory.ledger.operations.appending import book_for, opened, retried
 
 MARK = "plm_"
 DEFAULT_LIFE = timedelta(days=90)
@@ -61,7 +61,7 @@ def create_agent(by: Actor, *, name: str, operator: int | None = None) -> Made:
     Raises Invalid (name), Conflict (name taken), Forbidden (owners only).
     """
     _name("name", name)
-    book = NameBook(by.namespace)
+    book = book_for(by)
     agent = ids.new_id()
     draft = Draft("agent", agent, Agent, {"id": agent, "name": book.id(name), "operator": operator})
     with opened(by, verb="create_agent", need=gate.OWN, names=book) as entry:
