@@ -58,6 +58,11 @@ class World:
         powers = frozenset().union(*(SCOPE_POWERS[scope] for scope in scopes))
         return Actor(self.namespace, "agent", agent=made.id, powers=powers)
 
+    @property
+    def scout_id(self) -> UUID:
+        assert self.scout.agent is not None
+        return self.scout.agent
+
     def keyed(self, key: str) -> Actor:
         """Scout, asking under an Idempotency-Key."""
         return replace(self.scout, idempotency_key=key)

@@ -1,0 +1,120 @@
+"""A world in which every table of evidence and content has a row, and what the tables are.
+
+Rows come from operations. For the tables that no operation fills yet a bare row is put in: their triggers and keys are
+the same with or without one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.apps import apps
+from django.db import models
+
+from memory.agents import operations as agents
+from memory.agents import runs
+from memory.base import clock
+from memory.base.actor import RunGiven
+from memory.base.models import Content, Evidence
+from memory.checks import operations as checks
+from memory.interchange.models import ImportedRow, ImportFinding, ImportRun
+from memory.ledger.models import Reference
+from memory.ledger.operations import checkpoints
+from memory.ledger.operations.refusing import refuse
+from memory.records.models import Review
+from tests.world import World
+
+GUARDED: list[type[models.Model]] = sorted(
+    (model for model in apps.get_app_config("memory").get_models() if issubclass(model, Evidence | Content)),
+    key=lambda model: model.__name__,
+)
+NO_OPERATION_YET: tuple[type[models.Model], ...] = (Reference, Review, ImportRun, ImportedRow, ImportFinding)
+
+
+def populate(world: World) -> None:
+    """Do everything once."""
+    first, second = world.save_all("first of two", "second of two")
+    old = world.save("a note of many words", summary="a summary", tags=("a", "b"), metadata={"k": 1})
+    new = world.evolve(old.id, content="a note of fewer words")
+    world.merge(first.id, second.id)
+    world.link(first.id, "references", second.id)
+    world.withdraw(second.id)
+    world.restore(second.id)
+    world.save("said for somebody", by=replace(world.scout, host="build-7", on_behalf_of="the night shift"))
+    _act_on_agents(world)
+    found = [checks.Found("row_mismatch", object=new, seq=1, item=0)]
+    checks.record_run(
+        world.alice,
+        name="ledger_scan",
+        version=1,
+        verdict="failed",
+        at_seq=1,
+        n_checked=1,
+        found=found,
+        report={"n": 1},
+    )
+    checks.waive(world.alice, name="ledger_scan", reason="known", expires_at=clock.now() + timedelta(days=1))
+    refuse(world.scout, code="stopped", about=uuid4())
+    world.erase(old.id, note="asked for by its author")
+    checkpoints.checkpoint(world.namespace, make_key=True)
+    given = {"record": new, "run": uuid4()}
+    for model in NO_OPERATION_YET:
+        ids = {**given, "id": given["run"]} if model is ImportRun else given
+        model._default_manager.create(namespace_id=world.namespace, **_bare_row(model, ids))
+
+
+def _act_on_agents(world: World) -> None:
+    other = agents.create_agent(world.alice, name="other").id
+    token = agents.issue_token(world.alice, agent=other)
+    agents.revoke_token(world.alice, token=token.id)
+    agents.freeze(world.alice, agent=other, reason="on leave")
+    agents.hold(world.alice, held=True, reason="an audit")
+    agents.hold(world.alice, held=False, reason="the audit is over")
+    agents.change_setting(world.alice, name="approval_mode", value="two_person")
+    run, _, _ = runs.open_run(replace(world.scout, run=RunGiven(title="night build", refs=(("ticket", "4411"),))))
+    runs.end_run(world.scout, run=run, note="done")
+
+
+def _bare_row(model: type[models.Model], given: dict[str, UUID]) -> dict[str, Any]:
+    """A row of the first entry; `given` holds the ids that its columns must mention."""
+    row: dict[str, Any] = {"seq": 1, "item": 800}
+    words = {
+        str(lookup).removesuffix("__in"): values[0]
+        for check in model._meta.constraints
+        if isinstance(check, models.CheckConstraint)
+        for lookup, values in check.condition.children
+        if str(lookup).endswith("__in")
+    }
+    for field in model._meta.concrete_fields:
+        if field.attname not in ("namespace_id", "seq", "item"):
+            row[field.attname] = words.get(field.name) or given.get(field.name) or another_value(field, None)
+    return row
+
+
+def stored_rows(model: type[models.Model], namespace: int) -> Iterator[dict[str, Any]]:
+    """The rows of a table in key order, by column attribute; buffers as bytes."""
+    names = [field.attname for field in model._meta.concrete_fields]
+    where = {"pk": namespace} if model.__name__ == "Namespace" else {"namespace": namespace}
+    for row in model._default_manager.filter(**where).order_by("pk").values(*names):
+        yield {name: bytes(value) if isinstance(value, memoryview) else value for name, value in row.items()}
+
+
+def another_value(field: models.Field[Any, Any], value: Any) -> Any:
+    """A value of the same kind that is not `value`."""
+    kind = field.get_internal_type()
+    if kind == "UUIDField":
+        return uuid4()
+    if kind == "BinaryField":
+        return os.urandom(32)
+    if kind == "DateTimeField":
+        return (value or datetime(2026, 1, 1, tzinfo=UTC)) + timedelta(seconds=1)
+    if kind == "BooleanField":
+        return not value
+    if kind in ("CharField", "TextField"):
+        return (value or "x")[::-1] + "x"
+    return (value or 0) + 1
