@@ -9,10 +9,11 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from memory.agents.labels import Labels, labels
 from memory.base.asof import AsOf
 from memory.base.errors import Ambiguous, Erased, Invalid, NotFound, Withdrawn
 from memory.ledger.models import Entry
-from memory.ledger.queries.contents import commitments_of, contents_of, names_of
+from memory.ledger.queries.contents import commitments_of, contents_of
 from memory.records.models import Record, RecordState, Withdrawal
 
 PREFIX = re.compile(r"[0-9a-f]{4,8}(-?[0-9a-f]{0,4}){0,4}")
@@ -21,7 +22,7 @@ CANDIDATES = 20
 
 @dataclass(frozen=True, slots=True)
 class RecordRow:
-    """A record in a list."""
+    """A record in a list. `agent_name` and `run_title` are what people call them; `why` the words that rank it."""
 
     id: UUID
     seq: int
@@ -38,6 +39,9 @@ class RecordRow:
     n_parents: int
     n_children: int
     score: float | None = None
+    agent_name: str = ""
+    run_title: str = ""
+    why: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +82,24 @@ def state_of(row: RecordState) -> str:
 
 
 def rows_of(at: AsOf, states: Sequence[RecordState], scores: Mapping[int, float] | None = None) -> list[RecordRow]:
-    """List rows in the order given; one query for the names of types."""
-    types = names_of(at.namespace, {state.type for state in states})
-    return [
-        RecordRow(
-            state.id, state.seq, state.recorded_at, types.get(state.type, "erased"), state.first_line,
-            state_of(state), state.agent, state.run, state.source_class, state.valid_from, state.valid_to,
-            state.source_recorded_at, state.n_parents, state.n_children, (scores or {}).get(state.doc),
-        )
-        for state in states
-    ]  # fmt: skip
+    """List rows in the order given; one query for the names of types, agents and runs."""
+    called = labels(
+        at.namespace,
+        names={state.type for state in states},
+        agents={state.agent for state in states},
+        runs={state.run for state in states},
+    )
+    return [row_of(state, called, (scores or {}).get(state.doc)) for state in states]
+
+
+def row_of(state: RecordState, called: Labels, score: float | None = None) -> RecordRow:
+    """One list row. `state` comes from `known(at)`."""
+    return RecordRow(
+        state.id, state.seq, state.recorded_at, called.names.get(state.type, "erased"), state.first_line,
+        state_of(state), state.agent, state.run, state.source_class, state.valid_from, state.valid_to,
+        state.source_recorded_at, state.n_parents, state.n_children, score,
+        called.agents.get(state.agent, "") if state.agent else "", called.runs.get(state.run, "") if state.run else "",
+    )  # fmt: skip
 
 
 def record(at: AsOf, *, id: UUID) -> RecordDetail:

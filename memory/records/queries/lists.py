@@ -1,34 +1,53 @@
-"""Lists of records: filter, facets, sort, keyset paging. Counts are exact up to 10,000, then "10,000+"."""
+"""Lists of records: filter, facets, sort, keyset paging. Counts are exact up to 10,000, then "10,000+".
+
+Invariants
+- A row is in one bucket: erased, withdrawn, superseded, not_valid or current, the gravest first. `total`, `hidden` and
+  the facets come from the same buckets, so that what is listed and what is counted cannot differ.
+- The number of queries does not grow with the rows. Without a text: one that counts, one for the page, one for labels.
+  With a text: one search, one for all its matches, one for labels, and one that explains the ranks of the page.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
+from django.db import connection
+from django.db.models import Case, CharField, Q, Subquery, Value, When
 
+from memory.agents.labels import Labels, labels
+from memory.agents.models import Agent
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid
-from memory.ledger.queries.contents import name_ids, names_of
+from memory.base.sql import as_id
+from memory.ledger.models import Name
 from memory.records import fulltext
-from memory.records.models import HIDDEN, RecordState, RecordStateQuerySet
-from memory.records.queries.detail import RecordRow, rows_of
-from memory.records.queries.recall import hidden_reason
+from memory.records.models import HIDDEN, SOURCE_CLASSES, RecordState, RecordStateQuerySet
+from memory.records.queries.detail import RecordRow, row_of, rows_of
 
 CAP = 10_000
 RANKED = 1_000
 SORTS = ("-recorded_at", "recorded_at", "rank")
+STATES = ("current", *HIDDEN)
+GROUPED_BY = ("type", "agent", "run", "source_class", "bucket")
+FACET_VALUES = 200
+CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a list is narrowed to. `include` names what is hidden by default and wanted here."""
+    """What a list is narrowed to. `include` names what is hidden by default and wanted here.
+
+    `agents` are ids, `agent_names` names; of several values of one kind any may hold.
+    """
 
     query: str = ""
     types: tuple[str, ...] = ()
     agents: tuple[UUID, ...] = ()
+    agent_names: tuple[str, ...] = ()
     runs: tuple[UUID, ...] = ()
     source_classes: tuple[str, ...] = ()
     states: tuple[str, ...] = ()
@@ -37,10 +56,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """One value of a facet and how many of the listed records have it."""
+    """One value of a facet, how many of the listed records have it, and what people call it."""
 
     value: str
     count: int
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,112 +79,137 @@ class RecordPage:
 def records(at: AsOf, *, where: Filter, sort: str = "-recorded_at", after: str = "", limit: int = 50) -> RecordPage:
     """One page of the records at the point. Newest first unless `sort` says otherwise; by rank for a text query.
 
-    Raises Invalid (sort, cursor).
+    Raises Invalid (sort, cursor, state, source class, include).
     """
+    _require_words(where, sort)
+    if where.query:
+        return _searched(at, where, sort, after, limit)
+    rows = _matching(at, where)
+    groups = _grouped(at, rows)
+    found, following, previous = _keyset(_shown(at, where, rows), after, limit, newest_first=sort.startswith("-"))
+    return _page(at, where, groups, found, {}, following, previous)
+
+
+def _require_words(where: Filter, sort: str) -> None:
     if sort not in SORTS or (sort == "rank" and not where.query):
         raise Invalid.at("sort", expected=" or ".join(SORTS[: 2 + bool(where.query)]), got=sort)
-    rows, scores = _matching(at, where)
-    facts = _counted(at, where, rows)
-    shown = _shown(at, where, rows)
-    if sort == "rank":
-        return _ranked(at, shown, scores, after, limit, facts)
-    return _keyset(at, shown, scores, after, limit, facts, newest_first=sort.startswith("-"))
+    for loc, given, known in (
+        ("state", where.states, STATES),
+        ("source", where.source_classes, SOURCE_CLASSES),
+        ("include", sorted(where.include), HIDDEN),
+    ):
+        unknown = [word for word in given if word not in known]
+        if unknown:
+            raise Invalid.at(loc, expected=" or ".join(known), got=unknown[0])
 
 
-def _matching(at: AsOf, where: Filter) -> tuple[RecordStateQuerySet, dict[int, float]]:
+def _matching(at: AsOf, where: Filter) -> RecordStateQuerySet:
+    """Everything that the filter meets, shown or hidden, with its bucket."""
     rows = RecordState.objects.known(at)
-    scores: dict[int, float] = {}
     if where.types:
-        rows = rows.filter(type__in=list(name_ids(at.namespace, where.types).values()))
-    if where.agents:
-        rows = rows.filter(agent__in=where.agents)
+        rows = rows.filter(type__in=_ids_named(at, where.types))
+    if where.agents or where.agent_names:
+        named = Agent.objects.filter(namespace=at.namespace, name__in=_ids_named(at, where.agent_names)).values("id")
+        rows = rows.filter(Q(agent__in=where.agents) | Q(agent__in=Subquery(named)))
     if where.runs:
         rows = rows.filter(run__in=where.runs)
     if where.source_classes:
         rows = rows.filter(source_class__in=where.source_classes)
-    if where.query:
-        hits = fulltext.search(at.namespace, fulltext.words(where.query), join="all", limit=RANKED)
-        scores = {hit.doc: hit.score for hit in hits}
-        rows = rows.filter(doc__in=list(scores))
-    return rows, scores
+    is_valid = (Q(valid_from__isnull=True) | Q(valid_from__lte=at.valid_at)) & (
+        Q(valid_to__isnull=True) | Q(valid_to__gt=at.valid_at)
+    )
+    bucket = Case(
+        When(erased_seq__isnull=False, then=Value("erased")),
+        When(is_withdrawn=True, then=Value("withdrawn")),
+        When(is_superseded=True, then=Value("superseded")),
+        When(is_valid, then=Value("current")),
+        default=Value("not_valid"),
+        output_field=CharField(),
+    )
+    return rows.annotate(bucket=bucket)
+
+
+def _ids_named(at: AsOf, texts: Sequence[str]) -> Subquery:
+    return Subquery(Name.objects.filter(namespace=at.namespace, text__in=texts).values("id"))
+
+
+def _bucket(state: RecordState) -> str:
+    """The bucket of a row of `_matching`."""
+    return str(state.bucket)  # type: ignore[attr-defined]
+
+
+def _is_listed(where: Filter, bucket: str) -> bool:
+    return bucket in where.states if where.states else bucket == "current" or bucket in where.include
 
 
 def _shown(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> RecordStateQuerySet:
+    """The same rule as `_is_listed`, in words that the indexes of the default list can serve."""
     if where.states:
-        return _in_states(at, rows, where.states)
-    if "not_valid" not in where.include:
-        rows = rows.valid(at)
-    if "superseded" not in where.include:
-        rows = rows.filter(Q(is_superseded=False))
-    if "withdrawn" not in where.include:
-        rows = rows.filter(Q(is_withdrawn=False))
+        return rows.filter(Q(("bucket__in", where.states)))
     if "erased" not in where.include:
         rows = rows.filter(erased_seq__isnull=True)
-    return rows
-
-
-def _in_states(at: AsOf, rows: RecordStateQuerySet, states: Sequence[str]) -> RecordStateQuerySet:
-    clauses = {
-        "erased": Q(erased_seq__isnull=False),
-        "withdrawn": Q(erased_seq__isnull=True, is_withdrawn=True),
-        "superseded": Q(erased_seq__isnull=True, is_withdrawn=False, is_superseded=True),
-        "current": Q(erased_seq__isnull=True, is_withdrawn=False, is_superseded=False),
-    }
-    unknown = [state for state in states if state not in clauses]
-    if unknown:
-        raise Invalid.at("state", expected=" or ".join(sorted(clauses)), got=unknown[0])
-    wanted = Q()
-    for state in states:
-        wanted |= clauses[state]
-    return rows.filter(wanted)
+    left_out = [bucket for bucket in HIDDEN if bucket not in where.include]
+    return rows.exclude(Q(("bucket__in", left_out)))
 
 
 @dataclass(frozen=True, slots=True)
-class _Facts:
-    total: int
-    is_capped: bool
-    hidden: Mapping[str, int]
-    facets: Mapping[str, tuple[Facet, ...]]
+class _Group:
+    """Rows that no facet tells apart."""
+
+    type: UUID
+    agent: UUID | None
+    run: UUID | None
+    source_class: str
+    bucket: str
+    count: int
 
 
-def _counted(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> _Facts:
-    """Total, hidden and facets from one pass over the newest 10,001 matches."""
-    fields = (
-        "type", "agent", "source_class", "valid_from", "valid_to", "erased_seq", "is_superseded", "is_withdrawn",
-    )  # fmt: skip
-    listed: dict[str, Counter[str]] = {"type": Counter(), "agent": Counter(), "source": Counter(), "state": Counter()}
-    hidden: Counter[str] = Counter()
-    n_seen = n_listed = 0
-    types: Counter[UUID] = Counter()
-    for row in rows.order_by("-doc").only(*fields[:6])[: CAP + 1]:
-        n_seen += 1
-        reason = hidden_reason(at, row)
-        listed["state"][reason if reason in HIDDEN[:4] else "current"] += 1
-        is_listed = (reason or "current") in where.states if where.states else reason is None or reason in where.include
-        if not is_listed:
-            hidden[reason or "current"] += 1
-            continue
-        n_listed += 1
-        types[row.type] += 1
-        listed["agent"][str(row.agent or "")] += 1
-        listed["source"][row.source_class] += 1
-    names = names_of(at.namespace, types)
-    listed["type"] = Counter({names.get(type_id, "erased"): count for type_id, count in types.items()})
-    facets = {
-        name: tuple(
-            Facet(value, count) for value, count in sorted(counts.items(), key=lambda c: (-c[1], c[0])) if value
-        )
-        for name, counts in listed.items()
-    }
-    hidden.pop("current", None)
-    return _Facts(min(n_listed, CAP), n_seen > CAP, dict(sorted(hidden.items())), facets)
+def _grouped(at: AsOf, rows: RecordStateQuerySet) -> list[_Group]:
+    """The newest 10,001 matches, counted by what the facets show; in no order."""
+    newest = rows.order_by("-doc").values_list(*GROUPED_BY)[: CAP + 1]
+    sql, parameters = newest.query.sql_with_params()
+    columns = ", ".join(f"c{index}" for index in range(len(GROUPED_BY)))
+    statement = f"WITH newest({columns}) AS ({sql}) SELECT {columns}, count(*) FROM newest GROUP BY {columns}"
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        found = cursor.fetchall()
+    return [
+        _Group(as_id(kind), agent and as_id(agent), run and as_id(run), source_class, bucket, count)
+        for kind, agent, run, source_class, bucket, count in found
+    ]
+
+
+def _searched(at: AsOf, where: Filter, sort: str, after: str, limit: int) -> RecordPage:
+    """All matches of the text are read, at most 1,000, and arranged here."""
+    terms = fulltext.words(where.query)
+    hits = fulltext.search(at.namespace, terms, join="all", limit=RANKED)
+    scores = {hit.doc: hit.score for hit in hits}
+    states = list(_matching(at, where).filter(doc__in=list(scores)))
+    groups = [_Group(s.type, s.agent, s.run, s.source_class, _bucket(s), 1) for s in states]
+    shown = [state for state in states if _is_listed(where, _bucket(state))]
+    if sort == "rank":
+        ordered = sorted(shown, key=lambda state: (-scores[state.doc], -state.doc))
+    else:
+        ordered = sorted(shown, key=lambda state: state.doc, reverse=sort.startswith("-"))
+    start = _offset(after)
+    found = ordered[start : start + limit]
+    why = fulltext.explain(at.namespace, terms, [state.doc for state in found])
+    following = str(start + limit) if len(ordered) > start + limit else ""
+    previous = str(max(0, start - limit)) if start else ""
+    return _page(at, where, groups, found, scores, following, previous, why=why)
+
+
+def _offset(after: str) -> int:
+    """The cursor of a text list: the number of rows before the page."""
+    if after and (not after.isdecimal() or int(after[:9]) > RANKED):
+        raise Invalid.at("after", expected="a cursor from `next` or `previous`", got=after)
+    return int(after or 0)
 
 
 def _keyset(
-    at: AsOf, rows: RecordStateQuerySet, scores: Mapping[int, float], after: str, limit: int, facts: _Facts, *,
-    newest_first: bool,
-) -> RecordPage:  # fmt: skip
-    """`after` is a doc; with a leading "<" the page before it."""
+    rows: RecordStateQuerySet, after: str, limit: int, *, newest_first: bool
+) -> tuple[list[RecordState], str, str]:
+    """(rows, next, previous). `after` is a doc; with a leading "<" the page before it."""
     backwards = after.startswith("<")
     cursor = after.lstrip("<")
     if cursor and (not cursor.isdecimal() or len(cursor) > 18):
@@ -177,24 +222,82 @@ def _keyset(
     if backwards:
         found.reverse()
     has_next, has_previous = (bool(cursor), more) if backwards else (more, bool(cursor))
+    following = str(found[-1].doc) if found and has_next else ""
+    return found, following, f"<{found[0].doc}" if found and has_previous else ""
+
+
+def _page(
+    at: AsOf, where: Filter, groups: Sequence[_Group], found: Sequence[RecordState], scores: Mapping[int, float],
+    following: str, previous: str, *, why: Mapping[int, Mapping[str, float]] | None = None,
+) -> RecordPage:  # fmt: skip
+    listed = [group for group in groups if _is_listed(where, group.bucket)]
+    hidden = Counter[str]()
+    for group in groups:
+        if not _is_listed(where, group.bucket) and group.bucket != "current":
+            hidden[group.bucket] += group.count
+    counts = {
+        "type": _counted(listed, "type"), "agent": _counted(listed, "agent"), "run": _counted(listed, "run"),
+        "source": _counted(listed, "source_class"), "state": _counted(groups, "bucket"),
+    }  # fmt: skip
+    called = labels(
+        at.namespace,
+        names={*(state.type for state in found), *counts["type"]},
+        agents={*(state.agent for state in found), *counts["agent"]},
+        runs={*(state.run for state in found), *counts["run"]},
+    )
     return RecordPage(
-        tuple(rows_of(at, found, scores)), facts.total, facts.is_capped, facts.hidden, facts.facets,
-        next=str(found[-1].doc) if found and has_next else "",
-        previous=f"<{found[0].doc}" if found and has_previous else "",
+        items=tuple(_row(state, called, scores, why or {}) for state in found),
+        total=min(sum(group.count for group in listed), CAP),
+        is_capped=sum(group.count for group in groups) > CAP,
+        hidden=dict(sorted(hidden.items())), facets=_facets(counts, called), next=following, previous=previous,
     )  # fmt: skip
 
 
-def _ranked(
-    at: AsOf, rows: RecordStateQuerySet, scores: Mapping[int, float], after: str, limit: int, facts: _Facts
-) -> RecordPage:
-    """`after` is the number of better matches."""
-    if after and (not after.isdecimal() or int(after[:9]) > RANKED):
-        raise Invalid.at("after", expected="a cursor from `next` or `previous`", got=after)
-    start = int(after or 0)
-    ordered = sorted(rows, key=lambda state: (-scores[state.doc], -state.doc))
-    found = ordered[start : start + limit]
-    return RecordPage(
-        tuple(rows_of(at, found, scores)), facts.total, facts.is_capped, facts.hidden, facts.facets,
-        next=str(start + limit) if len(ordered) > start + limit else "",
-        previous=str(max(0, start - limit)) if start else "",
-    )  # fmt: skip
+def _row(
+    state: RecordState, called: Labels, scores: Mapping[int, float], why: Mapping[int, Mapping[str, float]]
+) -> RecordRow:
+    told = sorted(why.get(state.doc, {}).items(), key=lambda pair: (-pair[1], pair[0]))
+    return replace(row_of(state, called, scores.get(state.doc)), why=tuple(word for word, _ in told))
+
+
+def _counted(groups: Iterable[_Group], name: str) -> dict[Any, int]:
+    """{value: count} of the most frequent values; no value is no row of a facet."""
+    counts = Counter[Any]()
+    for group in groups:
+        if (value := getattr(group, name)) is not None:
+            counts[value] += group.count
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], str(pair[0])))[:FACET_VALUES])
+
+
+def _facets(counts: Mapping[str, Mapping[Any, int]], called: Labels) -> dict[str, tuple[Facet, ...]]:
+    """Types and agents are named by their text, which is also what the filter takes; runs by id."""
+    return {
+        "type": _named_facets(counts["type"], called.names),
+        "agent": tuple(Facet(str(id), n, called.agents.get(id, "erased")) for id, n in counts["agent"].items()),
+        "run": tuple(Facet(str(id), n, called.runs.get(id, "")) for id, n in counts["run"].items()),
+        "source": tuple(Facet(value, n) for value, n in counts["source"].items()),
+        "state": tuple(Facet(value, n) for value, n in counts["state"].items()),
+    }
+
+
+def _named_facets(counts: Mapping[UUID, int], names: Mapping[UUID, str]) -> tuple[Facet, ...]:
+    return tuple(Facet(names.get(id, "erased"), n, names.get(id, "erased")) for id, n in counts.items())
+
+
+def every_record(at: AsOf, *, where: Filter, sort: str = "-recorded_at", most: int = CAP) -> Iterator[RecordRow]:
+    """The whole list in chunks, up to `most` rows: for exports, so nothing is counted. Raises Invalid as `records`."""
+    _require_words(where, sort)
+    if where.query:
+        return iter(_searched(at, where, sort, "", min(most, RANKED)).items)
+    rows = _shown(at, where, _matching(at, where))
+    return _in_chunks(at, rows, newest_first=sort.startswith("-"), most=most)
+
+
+def _in_chunks(at: AsOf, rows: RecordStateQuerySet, *, newest_first: bool, most: int) -> Iterator[RecordRow]:
+    after = ""
+    while most > 0:
+        found, after, _ = _keyset(rows, after, min(CHUNK, most), newest_first=newest_first)
+        yield from rows_of(at, found)
+        most -= len(found)
+        if not after:
+            return
