@@ -48,6 +48,11 @@ def system(namespace: int) -> Actor:
     return Actor(namespace, "system")
 
 
+def stores_named(name: str) -> list[Namespace]:
+    """The namespace of that name, or all of them for no name, in order.   Raises NotFound."""
+    return [namespace_named(name)] if name else list(Namespace.objects.order_by("name"))
+
+
 def ensure_namespace(name: str) -> int:
     """The id of the namespace, made if there is none.   Raises Invalid (name)."""
     standing = Namespace.objects.filter(name=name).values_list("pk", flat=True).first()
@@ -96,8 +101,7 @@ def freeze_named(*, agent: str, namespace: str = "", reason: str = "") -> list[s
 
     Raises NotFound (no such agent or namespace), Conflict (frozen already in all of them).
     """
-    stores = [namespace_named(namespace)] if namespace else list(Namespace.objects.order_by("name"))
-    named = [(store, row) for store in stores if (row := _agent(store.pk, agent)) is not None]
+    named = [(store, row) for store in stores_named(namespace) if (row := _agent(store.pk, agent)) is not None]
     if not named:
         raise NotFound(f"There is no agent {agent!r}{f' in {namespace}' if namespace else ''}.")
     live = [(store, row) for store, row in named if not frozen(store.pk, row.id)]

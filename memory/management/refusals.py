@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, OperationalError, ProgrammingError
 
 from memory.base.errors import DomainError
+from memory.ledger.kernel import note
 from memory.management.schema import n_missing
 
 FOUND_SOMETHING = 3
@@ -41,6 +43,20 @@ class DomainCommand(BaseCommand):
             raise Refused(error.detail, returncode=exit_code(error.status)) from error
         except (OperationalError, ProgrammingError) as error:
             raise _why(error) from error
+
+
+def read_kept(path: Path | None, *, namespace: str) -> str:
+    """The text of a checkpoint that the reader saved; empty for none.   Raises Refused."""
+    if path is None:
+        return ""
+    if not namespace:
+        raise Refused("A checkpoint speaks of one namespace: give --namespace with --kept.", returncode=2)
+    try:
+        text = path.read_text(encoding="utf-8")
+        note.parse(text)
+    except (OSError, UnicodeDecodeError, note.NoteError) as error:
+        raise Refused(f"{path} holds no checkpoint that can be read: {error}.", returncode=2) from error
+    return text
 
 
 def _why(error: Exception) -> Exception:
