@@ -107,13 +107,13 @@ class World:
         return derivations.supersede(self.scout, old=old, new=new, cause=CORRECTION)
 
     def link(self, source: UUID, relation: str, target: UUID) -> int:
-        return links.link(self.scout, source=source, relation=relation, target=target)
+        return links.link(self.scout, source=source, relation=relation, target=target).seq
 
     def withdraw(self, record: UUID, *, reason: str = "no longer wanted") -> int:
-        return records.withdraw(self.scout, record=record, reason=reason)
+        return records.withdraw(self.scout, record=record, reason=reason).seq
 
     def restore(self, record: UUID, *, reason: str = "wanted after all") -> int:
-        return records.restore(self.bob, record=record, reason=reason)
+        return records.restore(self.bob, record=record, reason=reason).seq
 
     def erase(self, *ids: UUID, reason: str = "request", note: str = "", by: Actor | None = None) -> Erased:
         """Erase the content of the records."""

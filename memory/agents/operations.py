@@ -22,12 +22,12 @@ from memory.agents.models import (
     TokenRevocation,
 )
 from memory.agents.queries import frozen, role_of, scope_bits
-from memory.base import clock, gate, ids
+from memory.base import clock, gate, ids, instants
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.base.text import NAME_CHARS, fault
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import book_for, opened, retried
+from memory.ledger.operations.appending import Appended, book_for, opened, retried
 
 MARK = "plm_"
 DEFAULT_LIFE = timedelta(days=90)
@@ -37,21 +37,23 @@ SETTING_VALUES = {"approval_mode": ("two_person", "single_owner")}
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What an act made: its id and the entry."""
+    """What an act made or changed: its id and the entry."""
 
     id: UUID
     seq: int
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Issued:
-    """A fresh token. `secret` is shown once and stored nowhere."""
+    """A fresh token. `secret` is shown once and stored nowhere: a repeated request gets an empty one."""
 
     id: UUID
     secret: str
     prefix: str
     expires_at: datetime
     seq: int
+    replayed: bool = False
 
 
 @retried
@@ -64,7 +66,11 @@ def create_agent(by: Actor, *, name: str, operator: int | None = None) -> Made:
     book = book_for(by)
     agent = ids.new_id()
     draft = Draft("agent", agent, Agent, {"id": agent, "name": book.id(name), "operator": operator})
-    with opened(by, verb="create_agent", need=gate.OWN, names=book) as entry:
+    request = {"name": name, "operator": operator}
+    with opened(by, verb="create_agent", need=gate.OWN, request=request, names=book) as entry:
+        if entry.replayed_seq is not None:
+            first = Agent.objects.get(namespace=by.namespace, seq=entry.replayed_seq)
+            return Made(first.id, first.seq, replayed=True)
         if Agent.objects.filter(namespace=by.namespace, name=draft.values["name"]).exists():
             raise Conflict(f"There is an agent named {name}.")
         entry.add(draft)
@@ -106,7 +112,10 @@ def _issue(by: Actor, *, agent: UUID, scopes: Sequence[str], life: timedelta, re
         "prefix": prefix, "scopes": scope_bits(scopes), "expires_at": expires_at,
     }  # fmt: skip
     verb = "issue_token" if revoked is None else "rotate_token"
-    with opened(by, verb=verb, need=gate.OWN) as entry:
+    request = [str(agent), sorted(scopes), life.total_seconds(), str(revoked)]
+    with opened(by, verb=verb, need=gate.OWN, request=request) as entry:
+        if entry.replayed_seq is not None:
+            return _issued_before(by.namespace, entry.replayed_seq)
         if not Agent.objects.filter(namespace=by.namespace, id=agent).exists():
             raise NotFound("There is no such agent.")
         entry.add(Draft("token", identity, Token, values))
@@ -115,11 +124,21 @@ def _issue(by: Actor, *, agent: UUID, scopes: Sequence[str], life: timedelta, re
     return Issued(identity, secret, prefix, expires_at, entry.seq)
 
 
+def _issued_before(namespace: int, seq: int) -> Issued:
+    first = Token.objects.get(namespace=namespace, seq=seq)
+    return Issued(first.id, "", first.prefix, first.expires_at, seq, replayed=True)
+
+
 def revoke_token(by: Actor, *, token: UUID) -> Made:
     """End a token now. Appends: `revoke_token`. Raises NotFound, Conflict (revoked before), Forbidden."""
-    with opened(by, verb="revoke_token", need=gate.OWN) as entry:
-        entry.add(_revocation(by, token))
-    return Made(token, entry.seq)
+    with opened(by, verb="revoke_token", need=gate.OWN, request=[str(token)]) as entry:
+        if not entry.is_replay:
+            entry.add(_revocation(by, token))
+    return _made(token, entry.answer)
+
+
+def _made(identity: UUID, answer: Appended) -> Made:
+    return Made(identity, answer.seq, answer.replayed)
 
 
 def _revocation(by: Actor, token: UUID) -> Draft:
@@ -135,29 +154,35 @@ def freeze(by: Actor, *, agent: UUID, frozen_now: bool = True, reason: str = "")
 
     Appends: `freeze` or `unfreeze`. Raises NotFound, Conflict (it is so already), Forbidden (owners only).
     """
-    with opened(by, verb="freeze" if frozen_now else "unfreeze", need=gate.OWN) as entry:
+    verb = "freeze" if frozen_now else "unfreeze"
+    with opened(by, verb=verb, need=gate.OWN, request=[str(agent), reason]) as entry:
+        if entry.is_replay:
+            return _made(agent, entry.answer)
         if not Agent.objects.filter(namespace=by.namespace, id=agent).exists():
             raise NotFound("There is no such agent.")
         if frozen(by.namespace, agent) == frozen_now:
             raise Conflict("The agent is frozen already." if frozen_now else "The agent is not frozen.")
         parts = {"note": reason} if reason else {}
         entry.add(Draft("freeze", agent, Freeze, {"agent": agent, "frozen": frozen_now}, parts))
-    return Made(agent, entry.seq)
+    return _made(agent, entry.answer)
 
 
-def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | None = None) -> int:
-    """Give the person a role in the namespace, or end it with `none`. Answers the seq.
+def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | None = None) -> Appended:
+    """Give the person a role in the namespace, or end it with `none`.
 
     Appends: `admit_member`. Raises Invalid (role; an auditor without an end), Conflict (the last owner would go).
     """
     if role not in ROLES:
         raise Invalid.at("role", expected=" or ".join(ROLES), got=role)
-    with opened(by, verb="admit_member", need=gate.OWN) as entry:
+    request = [person, role, instants.text(expires_at) if expires_at is not None else None]
+    with opened(by, verb="admit_member", need=gate.OWN, request=request) as entry:
+        if entry.is_replay:
+            return entry.answer
         if role != "owner" and role_of(by.namespace, person) == "owner" and _is_last_owner(by.namespace, person):
             raise Conflict("The last owner of a namespace cannot be removed.")
         row = {"person": person, "role": role, "expires_at": expires_at}
         entry.add(Draft("membership", ids.new_id(), Membership, row))
-    return entry.seq
+    return entry.answer
 
 
 def _is_last_owner(namespace: int, person: int) -> bool:
@@ -165,25 +190,29 @@ def _is_last_owner(namespace: int, person: int) -> bool:
     return all(role_of(namespace, other) != "owner" for other in set(others.values_list("person", flat=True)))
 
 
-def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None) -> int:
+def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None) -> Appended:
     """Place or lift the retention hold. Appends: `hold` or `lift_hold`. Raises Invalid (no reason), Forbidden."""
     if not reason.strip():
         raise Invalid.at("reason", expected="why the hold is placed or lifted")
-    with opened(by, verb="hold" if held else "lift_hold", need=gate.OWN) as entry:
-        row = {"held": held, "until_at": until_at}
-        entry.add(Draft("hold", ids.new_id(), Hold, row, {"note": reason}))
-    return entry.seq
+    verb = "hold" if held else "lift_hold"
+    request = [reason, instants.text(until_at) if until_at is not None else None]
+    with opened(by, verb=verb, need=gate.OWN, request=request) as entry:
+        if not entry.is_replay:
+            row = {"held": held, "until_at": until_at}
+            entry.add(Draft("hold", ids.new_id(), Hold, row, {"note": reason}))
+    return entry.answer
 
 
-def change_setting(by: Actor, *, name: str, value: str) -> int:
+def change_setting(by: Actor, *, name: str, value: str) -> Appended:
     """Set a setting of the namespace. Appends: `change_setting`. Raises Invalid, Forbidden (owners only)."""
     if name not in SETTINGS:
         raise Invalid.at("name", expected=" or ".join(SETTINGS), got=name)
     if value not in SETTING_VALUES[name]:
         raise Invalid.at("value", expected=" or ".join(SETTING_VALUES[name]), got=value)
-    with opened(by, verb="change_setting", need=gate.OWN) as entry:
-        entry.add(Draft("setting", ids.new_id(), Setting, {"name": name}, {"value": value}))
-    return entry.seq
+    with opened(by, verb="change_setting", need=gate.OWN, request=[name, value]) as entry:
+        if not entry.is_replay:
+            entry.add(Draft("setting", ids.new_id(), Setting, {"name": name}, {"value": value}))
+    return entry.answer
 
 
 def _name(loc: str, text: str) -> None:

@@ -13,7 +13,8 @@ from memory.base import gate, ids, sql
 from memory.base.actor import Actor, RunGiven
 from memory.base.errors import Conflict, NotFound, Raced
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import OpenEntry, opened, retried
+from memory.ledger.operations.appending import Appended, OpenEntry, opened, retried
+from memory.ledger.queries.contents import contents_of
 
 
 def attach(entry: OpenEntry) -> None:
@@ -45,8 +46,7 @@ def _find(namespace: int, given: RunGiven) -> UUID | None:
 
 def _open(entry: OpenEntry, given: RunGiven) -> UUID:
     run = given.id or ids.new_id()
-    value = {"title": given.title, "refs": dict(given.refs), "runtime": dict(given.runtime)}
-    draft = Draft("run", run, Run, {"id": run, "kind": given.kind}, {"run": value})
+    draft = Draft("run", run, Run, {"id": run, "kind": given.kind}, {"run": _told(given)})
     item = entry.add(draft)
     rows = [(entry.by.namespace, run, entry.seq, item, key, text) for key, text in given.refs]
     entry.then(lambda: sql.insert(RunReference, rows))
@@ -60,8 +60,9 @@ def open_run(by: Actor) -> tuple[UUID, int, bool]:
     Raises Conflict (a run with this id exists and says something else).
     """
     given = by.run or RunGiven()
-    request = {"id": str(given.id) if given.id else None, "kind": given.kind, "title": given.title,
-               "refs": dict(given.refs), "runtime": dict(given.runtime)}  # fmt: skip
+    if given.id is not None and (first := _stands(by.namespace, given)) is not None:
+        return given.id, first, True
+    request = {"id": str(given.id) if given.id else None, "kind": given.kind, **_told(given)}
     from_refs = _find(by.namespace, given)
     if from_refs is not None and not by.idempotency_key:
         raise Conflict(f"The run {from_refs} is open already.", run=str(from_refs))
@@ -78,17 +79,33 @@ def open_run(by: Actor) -> tuple[UUID, int, bool]:
     return entry.run, entry.seq, False
 
 
+def _stands(namespace: int, given: RunGiven) -> int | None:
+    """The entry that opened a run of this id that says the same."""
+    row = Run.objects.filter(namespace=namespace, id=given.id, kind=given.kind).first()
+    if row is None:
+        return None
+    told = contents_of(namespace, [(row.seq, row.item)])[row.seq, row.item].get("run")
+    return row.seq if told == _told(given) else None
+
+
+def _told(given: RunGiven) -> dict[str, object]:
+    """The content of a run."""
+    return {"title": given.title, "refs": dict(given.refs), "runtime": dict(given.runtime)}
+
+
 @retried
-def end_run(by: Actor, *, run: UUID, note: str = "") -> int:
+def end_run(by: Actor, *, run: UUID, note: str = "") -> Appended:
     """End the run. Appends: `end_run`. Raises NotFound, Conflict (ended before)."""
-    with opened(_without_run(by), verb="end_run", need=gate.WRITE) as entry:
+    with opened(_without_run(by), verb="end_run", need=gate.WRITE, request=[str(run), note]) as entry:
+        if entry.is_replay:
+            return entry.answer
         if not Run.objects.filter(namespace=by.namespace, id=run).exists():
             raise NotFound(f"There is no run {run}.")
         if RunEnd.objects.filter(namespace=by.namespace, run=run).exists():
             raise Conflict("This run has ended already.")
         entry.run = run
         entry.add(Draft("run_end", run, RunEnd, {"run": run}, {"note": note} if note else {}))
-    return entry.seq
+    return entry.answer
 
 
 def _without_run(by: Actor) -> Actor:

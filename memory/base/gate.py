@@ -26,6 +26,7 @@ class Requirement:
     erases: bool = False
 
 
+READ = Requirement(("read",))
 WRITE = Requirement(("write",))
 WITHDRAW = Requirement(("write", "review"))
 REVIEW = Requirement(("review",), by_person=True)
@@ -40,12 +41,17 @@ def register(check: Check) -> None:
         _checks.append(check)
 
 
-def passes(by: Actor, need: Requirement) -> None:
-    """Raise the first refusal: a person's route, the power, then what the slices registered."""
+def permits(by: Actor, need: Requirement) -> None:
+    """Raise Forbidden unless the principal may: a person's route, then the power. Doors ask this before they read."""
     if need.by_person and by.kind == "agent":
         raise Forbidden("This act is a person's; a token never may.")
     if not by.may(*need.powers):
         held = by.role or ", ".join(sorted(by.powers)) or "nothing"
         raise Forbidden(f"This act needs {' or '.join(need.powers)}; you hold {held}.")
+
+
+def passes(by: Actor, need: Requirement) -> None:
+    """Raise the first refusal: the principal, then what the slices registered."""
+    permits(by, need)
     for check in _checks:
         check(by, need)

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory.base import clock, gate, ids
+from memory.base import clock, gate, ids, instants
 from memory.base.actor import Actor
 from memory.base.errors import Invalid
 from memory.checks.models import VERDICTS, CheckRun, Finding, Waiver
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import opened
+from memory.ledger.operations.appending import Appended, opened
 
 FINDINGS_KEPT = 500
 RECORD = gate.Requirement(("read",))
@@ -36,6 +36,7 @@ class Recorded:
 
     id: UUID
     seq: int
+    replayed: bool = False
 
 
 def record_run(
@@ -53,7 +54,10 @@ def record_run(
         "id": run, "check_name": name, "version": version, "verdict": verdict, "at_seq": at_seq,
         "n_checked": n_checked, "n_findings": len(found), "input_digest": input_digest,
     }  # fmt: skip
-    with opened(by, verb="record_check", need=RECORD) as entry:
+    with opened(by, verb="record_check", need=RECORD, request=[name]) as entry:
+        if entry.replayed_seq is not None:
+            first = CheckRun.objects.get(namespace=by.namespace, seq=entry.replayed_seq)
+            return Recorded(first.id, first.seq, replayed=True)
         entry.add(Draft("check_run", run, CheckRun, row, {"report": dict(report)}))
         for fault, count in list(Counter(found).items())[:FINDINGS_KEPT]:
             values = {
@@ -64,8 +68,8 @@ def record_run(
     return Recorded(run, entry.seq)
 
 
-def waive(by: Actor, *, name: str, reason: str, expires_at: datetime) -> int:
-    """Count the check as settled on the board until the date; the verdict stays. Answers the seq.
+def waive(by: Actor, *, name: str, reason: str, expires_at: datetime) -> Appended:
+    """Count the check as settled on the board until the date; the verdict stays.
 
     Appends: `waive`. Raises Invalid (no reason, a date that is past), Forbidden (owners only).
     """
@@ -73,7 +77,8 @@ def waive(by: Actor, *, name: str, reason: str, expires_at: datetime) -> int:
         raise Invalid.at("reason", expected="why this may stand")
     if expires_at <= clock.now():
         raise Invalid.at("expires_at", expected="an instant to come", got=expires_at.isoformat())
-    with opened(by, verb="waive", need=gate.OWN) as entry:
-        row = {"check_name": name, "expires_at": expires_at}
-        entry.add(Draft("waiver", ids.new_id(), Waiver, row, {"note": reason}))
-    return entry.seq
+    with opened(by, verb="waive", need=gate.OWN, request=[name, reason, instants.text(expires_at)]) as entry:
+        if not entry.is_replay:
+            row = {"check_name": name, "expires_at": expires_at}
+            entry.add(Draft("waiver", ids.new_id(), Waiver, row, {"note": reason}))
+    return entry.answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,11 +10,12 @@ from uuid import UUID
 
 from memory.base import gate, ids, sql
 from memory.base.actor import Actor
-from memory.base.errors import Conflict, Erased, Invalid, NotFound
+from memory.base.bodies import moved
+from memory.base.errors import Conflict, DomainError, Erased, Invalid, NotFound
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment
-from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
+from memory.ledger.operations.appending import Appended, NameBook, OpenEntry, book_for, opened, retried
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
 from memory.records import fulltext
 from memory.records.content import NewRecord, details_of, indexed_text, request_of, text_digest
@@ -117,45 +118,77 @@ def _project(entry: OpenEntry, prepared: Sequence[Prepared]) -> None:
     fulltext.add(by.namespace, [(doc_of(seq, one.item), indexed_text(one.new)) for one in prepared])
 
 
-@retried
 def save(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord]:
     """Save records as one entry; all or nothing. A record under its own known id is answered as before.
 
     Locks: the namespace head. Appends: `save`, one item for each new record.
-    Raises Conflict (id with another payload, or twice in one batch), Erased, IdempotencyMismatch, Forbidden, Stopped.
+    Raises Conflict (id with another payload), Invalid (an id twice), Erased, IdempotencyMismatch, Forbidden, Stopped.
     """
-    _no_twins(records)
+    return [answer for answer in _save(by, records, spares=False) if isinstance(answer, SavedRecord)]
+
+
+def save_each(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord | DomainError]:
+    """Save the records that can be saved as one entry; answers one for each, in order, a refusal for the others.
+
+    Locks, appends and raises as `save` does, but Conflict, Invalid and Erased of one record stand in its place.
+    """
+    return _save(by, records, spares=True)
+
+
+@retried
+def _save(by: Actor, records: Sequence[NewRecord], *, spares: bool) -> list[SavedRecord | DomainError]:
+    refusals = _twins(records)
+    if refusals and not spares:
+        raise _first(refusals)
     book = book_for(by)
     prepared = prepare(book, records)
     request = [request_of(new) for new in records] if by.idempotency_key else None
     with opened(by, verb="save", need=gate.WRITE, request=request, names=book) as entry:
-        if entry.replayed_seq is not None:
-            return _answered(by.namespace, entry.replayed_seq)
         known = _known(by.namespace, records)
-        fresh = [one for one in prepared if one.id not in known]
-        if fresh:
+        for index, one in enumerate(prepared):
+            found = known.get(one.id)
+            if isinstance(found, DomainError):
+                refusals.setdefault(index, found)
+        if refusals and not spares:
+            raise _first(refusals) if len(records) > 1 else refusals[0]
+        fresh = [one for index, one in enumerate(prepared) if one.id not in known and index not in refusals]
+        if entry.replayed_seq is not None:
+            first = _written(by.namespace, entry.replayed_seq, but=known)
+            known |= {one.id: answer for one, answer in zip(fresh, first, strict=True)}
+        elif fresh:
             enter(entry, fresh)
         else:
             entry.void()
-    return [known[one.id] if one.id in known else one.answer(entry.seq) for one in prepared]
+    return [
+        refusals[index] if index in refusals else known[one.id] if one.id in known else one.answer(entry.seq)
+        for index, one in enumerate(prepared)
+    ]
 
 
-def _no_twins(records: Sequence[NewRecord]) -> None:
+def _twins(records: Sequence[NewRecord]) -> dict[int, DomainError]:
+    """A refusal for each record that repeats the id of one before it."""
     seen: dict[UUID, int] = {}
-    for index, new in enumerate(records):
-        if new.id is not None and seen.setdefault(new.id, index) != index:
-            raise Invalid.at(index, "id", expected="an id that comes once in the batch", got=new.id)
+    return {
+        index: Invalid.at("id", expected="an id that comes once in the batch", got=new.id)
+        for index, new in enumerate(records)
+        if new.id is not None and seen.setdefault(new.id, index) != index
+    }
 
 
-def _answered(namespace: int, seq: int) -> list[SavedRecord]:
-    """The first answer, rebuilt from the rows of its entry."""
-    rows = Record.objects.filter(namespace=namespace, seq=seq).order_by("item")
+def _first(refusals: Mapping[int, DomainError]) -> DomainError:
+    index = min(refusals)
+    return moved(refusals[index], index)
+
+
+def _written(namespace: int, seq: int, *, but: Container[UUID]) -> list[SavedRecord]:
+    """The answers of the entry, rebuilt from its rows; `but` are known by their own ids."""
+    rows = [row for row in Record.objects.filter(namespace=namespace, seq=seq).order_by("item") if row.id not in but]
     digests = commitments_of(namespace, "record", [row.id for row in rows])
     return [SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), seq, replayed=True) for row in rows]
 
 
-def _known(namespace: int, records: Sequence[NewRecord]) -> dict[UUID, SavedRecord]:
-    """Answers for the records whose ids stand already. Raises Conflict, Erased."""
+def _known(namespace: int, records: Sequence[NewRecord]) -> dict[UUID, SavedRecord | DomainError]:
+    """Answers for the records whose ids stand already; a refusal where they stand otherwise."""
     given = {new.id: new for new in records if new.id is not None}
     if not given:
         return {}
@@ -168,16 +201,18 @@ def _known(namespace: int, records: Sequence[NewRecord]) -> dict[UUID, SavedReco
     stored = contents_of(namespace, [(row.seq, row.item) for row in rows])
     types = names_of(namespace, [row.type for row in rows])
     digests = commitments_of(namespace, "record", [row.id for row in rows])
-    answers = {}
+    answers: dict[UUID, SavedRecord | DomainError] = {}
     for row in rows:
-        _same(row, stored[row.seq, row.item], types.get(row.type, ""), given[row.id])
-        answers[row.id] = SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), row.seq, replayed=True)
+        difference = _difference(row, stored[row.seq, row.item], types.get(row.type, ""), given[row.id])
+        as_before = SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), row.seq, replayed=True)
+        answers[row.id] = difference or as_before
     return answers
 
 
-def _same(row: Record, parts: dict[str, Any], type_name: str, new: NewRecord) -> None:
+def _difference(row: Record, parts: dict[str, Any], type_name: str, new: NewRecord) -> DomainError | None:
+    """Why the standing record is no answer to the new one."""
     if "content" not in parts:
-        raise Erased(f"The record {row.id} is erased.", id=str(row.id))
+        return Erased(f"The record {row.id} is erased.", id=str(row.id))
     columns = (row.valid_from, row.valid_to, row.source_class)
     same = (
         parts["content"] == new.content
@@ -185,13 +220,14 @@ def _same(row: Record, parts: dict[str, Any], type_name: str, new: NewRecord) ->
         and type_name == new.type
         and columns == (new.valid_from, new.valid_to, new.source_class)
     )
-    if not same:
-        raise Conflict(f"The record {row.id} stands with another payload; a change is an evolve.", id=str(row.id))
+    if same:
+        return None
+    return Conflict(f"The record {row.id} stands with another payload; a change is an evolve.", id=str(row.id))
 
 
 @retried
-def withdraw(by: Actor, *, record: UUID, reason: str, claimed_at: datetime | None = None) -> int:
-    """Hide the record on every read by default. The text stays. Answers the seq.
+def withdraw(by: Actor, *, record: UUID, reason: str, claimed_at: datetime | None = None) -> Appended:
+    """Hide the record on every read by default. The text stays.
 
     Locks: the namespace head. Appends: `withdraw`. Raises NotFound, Conflict (withdrawn already), Invalid (no reason).
     """
@@ -199,19 +235,19 @@ def withdraw(by: Actor, *, record: UUID, reason: str, claimed_at: datetime | Non
 
 
 @retried
-def restore(by: Actor, *, record: UUID, reason: str) -> int:
+def restore(by: Actor, *, record: UUID, reason: str) -> Appended:
     """Show a withdrawn record again. People only. Appends: `restore`. Raises NotFound, Conflict, Invalid, Forbidden."""
     return _hide(by, record=record, reason=reason, hidden=False, claimed_at=None)
 
 
-def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: datetime | None) -> int:
+def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: datetime | None) -> Appended:
     if not reason.strip():
         raise Invalid.at("reason", expected="why, in a few words")
     verb, need = ("withdraw", gate.WITHDRAW) if hidden else ("restore", gate.REVIEW)
     request = {"record": str(record), "reason": reason, "hidden": hidden}
     with opened(by, verb=verb, need=need, request=request) as entry:
-        if entry.replayed_seq is not None:
-            return entry.replayed_seq
+        if entry.is_replay:
+            return entry.answer
         state = RecordState.objects.filter(namespace=by.namespace, id=record).first()
         if state is None:
             raise NotFound(f"There is no record {record}.")
@@ -219,7 +255,7 @@ def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: dat
             raise Conflict("The record is withdrawn already." if hidden else "The record is not withdrawn.")
         entry.add(withdrawal_draft(record, reason=reason, hidden=hidden, claimed_at=claimed_at))
         entry.then(lambda: _mark_withdrawn(by.namespace, record, entry.seq if hidden else None))
-    return entry.seq
+    return entry.answer
 
 
 def _mark_withdrawn(namespace: int, record: UUID, seq: int | None) -> None:

@@ -55,6 +55,14 @@ def retried[**P, R](operation: Callable[P, R]) -> Callable[P, R]:
     return attempt
 
 
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The entry that answers an operation; `replayed` where an earlier request under the same key wrote it."""
+
+    seq: int
+    replayed: bool = False
+
+
 @dataclass(slots=True)
 class OpenEntry:
     """An entry being written, under the lock."""
@@ -74,6 +82,11 @@ class OpenEntry:
     @property
     def is_replay(self) -> bool:
         return self.replayed_seq is not None
+
+    @property
+    def answer(self) -> Appended:
+        """This entry, or the one that answered the same request before."""
+        return Appended(self.seq if self.replayed_seq is None else self.replayed_seq, self.is_replay)
 
     def add(self, *drafts: Draft) -> int:
         """Append items; answers the index of the first."""
@@ -176,6 +189,18 @@ def opened(
         _write(entry, book, asked)
         for project in entry.after:
             project()
+
+
+def answered_before(by: Actor, *, verb: str, need: gate.Requirement, request: object) -> int | None:
+    """The entry that this request has written before, asked without the lock.
+
+    For operations that would refuse a repeated request for what the first one changed; `opened` asks again.
+    Raises as `opened` does.
+    """
+    if not by.idempotency_key:
+        return None
+    gate.passes(by, need)
+    return _answered(by, Namespace.objects.get(pk=by.namespace), verb, canonical(request))
 
 
 def lock_head(namespace: int) -> tuple[Namespace, Head]:

@@ -32,7 +32,8 @@ def refuse(by: Actor, *, code: str, about: UUID | None = None) -> int | None:
     count = 1 + int(cache.get(f"{mark}/count", 0))
     cache.delete(f"{mark}/count")
     row = {"code": code, "agent": by.agent, "object": about, "count": count}
-    system = Actor(by.namespace, "system", request_id=by.request_id)
+    # In a replay namespace the event's own instant keeps the clock of the events.
+    system = Actor(by.namespace, "system", request_id=by.request_id, event_at=by.event_at)
     with opened(system, verb="refuse", need=gate.WRITE) as entry:
         entry.add(Draft("refusal", ids.new_id(), Refusal, row))
     return entry.seq

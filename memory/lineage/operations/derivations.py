@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,8 @@ from memory.base import instants
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, StaleVersion
 from memory.ledger.operations.appending import retried
-from memory.lineage.operations.deriving import Cause, Derived, Rules, derive
+from memory.ledger.queries.contents import commitments_of
+from memory.lineage.operations.deriving import Cause, Derived, Rules, answer_before, derive
 from memory.lineage.queries.sources import SourceRecord, load_sources
 from memory.records.models import RecordState
 
@@ -26,33 +27,30 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
     Locks: the namespace head. Appends: `evolve`, items record, derivation, edge.
     Raises NotFound, Erased, Withdrawn, StaleVersion (`base` is not the digest of the line's head), Invalid (no change).
     """
+    request = {"evolve": str(record), "base": base, "changes": _plain(changes), "cause": cause.request}
+    if (first := answer_before(by, "evolve", request)) is not None:
+        return first
     (source,) = load_sources(by.namespace, [record])
     source.require_usable(needs_content="content" not in changes)
-    if base and base != source.digest.hex():
-        raise StaleVersion(
-            f"base is not the digest of {record}; its digest is {source.digest.hex()}.",
-            current={"record": str(record), "digest": source.digest.hex()},
-        )
-    if base and source.state.superseded_seq is not None:
-        _stale(by.namespace, source)
+    if base and (base != source.digest.hex() or source.state.superseded_seq is not None):
+        raise _stale(by.namespace, source)
     new = replace(source.carried(), **changes)
+    if new.valid_from is not None and new.valid_to is not None and new.valid_from >= new.valid_to:
+        raise Invalid.at("valid_to", expected="an instant after valid_from", got=instants.text(new.valid_to))
     if replace(new, source_class=source.row.source_class) == source.carried_as_is():
         raise Invalid.at("content", expected="at least one change")
     line = source.row.line if source.state.superseded_seq is None else None
-    request = {"evolve": str(record), "base": base, "changes": _plain(changes), "cause": cause.request}
     return derive(by, "evolve", [new], [source], cause=cause, rules=Rules(content="explicit", valid="single"),
                    lines=[line], request=request)  # fmt: skip
 
 
-def _stale(namespace: int, source: SourceRecord) -> None:
-    head = source.state
-    while head.superseded_by is not None:
-        following = RecordState.objects.filter(namespace=namespace, id=head.superseded_by).first()
-        if following is None:
-            break
-        head = following
-    raise StaleVersion(
-        f"{source.row.id} has moved on: the current version is {head.id}.", current={"record": str(head.id)}
+def _stale(namespace: int, source: SourceRecord) -> StaleVersion:
+    """The refusal that tells a client what to read, and what to name as its base next."""
+    head = list(_successors(namespace, source.row.id))[-1]
+    digest = commitments_of(namespace, "record", [head])[head].hex()
+    return StaleVersion(
+        f"base is not the digest of the current version, which is {head}.",
+        current={"record": str(head), "digest": digest},
     )
 
 
@@ -61,10 +59,12 @@ def split(by: Actor, *, record: UUID, parts: Sequence[Mapping[str, Any]], cause:
     """Two or more records out of one. Appends: `split`. Raises NotFound, Erased, Withdrawn, Conflict, Invalid."""
     if not 2 <= len(parts) <= PARTS:
         raise Invalid.at("parts", expected=f"2 to {PARTS} parts", got=len(parts))
+    request = {"split": str(record), "parts": [_plain(part) for part in parts], "cause": cause.request}
+    if (first := answer_before(by, "split", request)) is not None:
+        return first
     (source,) = load_sources(by.namespace, [record])
     source.require_usable(needs_content=False)
     news = [replace(source.carried(), summary="", **part) for part in parts]
-    request = {"split": str(record), "parts": [_plain(part) for part in parts], "cause": cause.request}
     return derive(by, "split", news, [source], cause=cause, rules=Rules(content="explicit", valid="single"),
                    lines=[None] * len(news), request=request)  # fmt: skip
 
@@ -77,25 +77,25 @@ def supersede(by: Actor, *, old: UUID, new: UUID, cause: Cause) -> Derived:
     """
     if old == new:
         raise Invalid.at("new", expected="another record than old", got=new)
+    request = {"supersede": [str(old), str(new)], "cause": cause.request}
+    if (first := answer_before(by, "supersede", request)) is not None:
+        return first
     fresh, stale = load_sources(by.namespace, [new, old])
     if stale.state.superseded_seq is not None:
         raise Conflict(f"{old} is superseded already, by {stale.state.superseded_by}.")
-    if fresh.state.superseded_seq is not None and _leads_to(by.namespace, new, old):
+    if fresh.state.superseded_seq is not None and old in _successors(by.namespace, new):
         raise Conflict(f"{new} is superseded by {old}: the two would replace each other.")
-    request = {"supersede": [str(old), str(new)], "cause": cause.request}
     return derive(by, "supersede", [], [stale], cause=cause, rules=Rules(), lines=[], request=request, newer=new)
 
 
-def _leads_to(namespace: int, start: UUID, wanted: UUID) -> bool:
+def _successors(namespace: int, start: UUID) -> Iterator[UUID]:
+    """The record, what took its place, what took that one's place, and so on; a circle ends where it closes."""
     seen: set[UUID] = set()
     here: UUID | None = start
     while here is not None and here not in seen:
+        yield here
         seen.add(here)
-        rows = RecordState.objects.filter(namespace=namespace, id=here)
-        here = rows.values_list("superseded_by", flat=True).first()
-        if here == wanted:
-            return True
-    return False
+        here = RecordState.objects.filter(namespace=namespace, id=here).values_list("superseded_by", flat=True).first()
 
 
 def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from memory.base import gate, ids
 from memory.base.actor import Actor
 from memory.base.errors import Invalid, NotFound, Raced
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import OpenEntry, book_for, opened
+from memory.ledger.operations.appending import OpenEntry, answered_before, book_for, opened
 from memory.lineage.models import REASONS, Derivation
 from memory.lineage.operations.links import edge_draft
 from memory.lineage.queries.sources import SourceRecord
@@ -124,6 +124,12 @@ def _unchanged(namespace: int, sources: Sequence[SourceRecord]) -> None:
     for source in sources:
         if now[source.row.id] != tuple(getattr(source.state, name) for name in fields):
             raise Raced
+
+
+def answer_before(by: Actor, kind: str, request: Mapping[str, Any]) -> Derived | None:
+    """The answer to the same request under the same key: what it changed would refuse it a second time."""
+    first = answered_before(by, verb=kind, need=gate.WRITE, request=request)
+    return None if first is None else _answered(by.namespace, first)
 
 
 def _answered(namespace: int, seq: int) -> Derived:

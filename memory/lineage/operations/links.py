@@ -8,14 +8,14 @@ from memory.base import gate
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import opened, retried
+from memory.ledger.operations.appending import Appended, opened, retried
 from memory.lineage.models import ANCESTRY, INVERSE, LINKS, SYMMETRIC, Edge
 from memory.records.models import RecordState
 
 
 @retried
-def link(by: Actor, *, source: UUID, relation: str, target: UUID) -> int:
-    """A relation between two records that is no derivation; its inverse is a query. Answers the seq.
+def link(by: Actor, *, source: UUID, relation: str, target: UUID) -> Appended:
+    """A relation between two records that is no derivation; its inverse is a query.
 
     Appends: `link`. Raises Invalid (ancestry label, unknown relation, one record with itself), NotFound, Conflict.
     """
@@ -24,8 +24,8 @@ def link(by: Actor, *, source: UUID, relation: str, target: UUID) -> int:
         raise Invalid.at("target", expected="another record than the source", got=target)
     request = {"link": [str(source), relation, str(target)]}
     with opened(by, verb="link", need=gate.WRITE, request=request) as entry:
-        if entry.replayed_seq is not None:
-            return entry.replayed_seq
+        if entry.is_replay:
+            return entry.answer
         known = RecordState.objects.filter(namespace=by.namespace, id__in=[source, target])
         missing = {source, target} - set(known.values_list("id", flat=True))
         if missing:
@@ -34,7 +34,7 @@ def link(by: Actor, *, source: UUID, relation: str, target: UUID) -> int:
         if rows.exists():
             raise Conflict(f"{source} {relation} {target} stands already.")
         entry.add(edge_draft(source, relation, target))
-    return entry.seq
+    return entry.answer
 
 
 def stored_direction(source: UUID, relation: str, target: UUID) -> tuple[UUID, str, UUID]:

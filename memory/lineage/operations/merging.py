@@ -12,7 +12,7 @@ from memory.base.intervals import DisjointIntervals, Interval
 from memory.base.text import CONTENT_CHARS
 from memory.ledger.operations.appending import retried
 from memory.lineage.kernel import Strategy, merged, merged_interval
-from memory.lineage.operations.deriving import Cause, Derived, Rules, derive
+from memory.lineage.operations.deriving import Cause, Derived, Rules, answer_before, derive
 from memory.lineage.queries.sources import SourceRecord, load_sources
 from memory.records.content import NewRecord
 
@@ -37,6 +37,10 @@ def merge(
     """
     if not 2 <= len(records) <= SOURCES:
         raise Invalid.at("records", expected=f"2 to {SOURCES} distinct records", got=len(records))
+    request = {"merge": [str(record) for record in records], "strategy": strategy, "content": content, "type": type,
+               "valid_time": valid_time, "cause": cause.request}  # fmt: skip
+    if (first := answer_before(by, "merge", request)) is not None:
+        return first
     sources = load_sources(by.namespace, records)
     for source in sources:
         source.require_usable(needs_content=content is None)
@@ -54,8 +58,6 @@ def merge(
         content="generated" if content is None else "explicit", type="explicit" if type else together.type_rule,
         valid=valid_time, conflicts=together.conflicts,
     )  # fmt: skip
-    request = {"merge": [str(record) for record in records], "strategy": strategy, "content": content, "type": type,
-               "valid_time": valid_time, "cause": cause.request}  # fmt: skip
     return derive(by, "merge", [new], sources, cause=cause, rules=rules, lines=[None], request=request)
 
 
