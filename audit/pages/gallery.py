@@ -45,6 +45,48 @@ READ_AT = datetime(2026, 11, 14, 14, 2, 31, tzinfo=UTC)
 HASH = "9f2b6c1e0d4a47b8a1e35c7790fd2c6e5b81f3a4d7c0926e1f8ab354c7d60e21"
 RECORD = "rec_01JCQ8ZK4T7M2V9XW3N5B6R0HD"
 
+ROWS = [
+    (
+        READ_AT - timedelta(minutes=4),
+        "note",
+        "Refunds above 200 EUR need a second look",
+        "scout",
+        12,
+        "current",
+    ),
+    (
+        READ_AT - timedelta(hours=5),
+        "note",
+        "Customer 4411 asked for the invoice in Danish, twice",
+        "triage-bot",
+        0,
+        "held",
+    ),
+    (READ_AT - timedelta(days=2), "summary", "Refunds need a second look", "scout", 40, "superseded"),
+    (READ_AT - timedelta(days=40), "note", "erased by Mara Lind: subject request", "scout", 3, "erased"),
+]
+
+STEPS = (
+    VerdictStep("parse", "ok", "1 318 bytes, canonical"),
+    VerdictStep("signature", "ok", "key k-2026-10", evidence=Link("checkpoint 41", "#")),
+    VerdictStep("payload hash equal", "failed", "the payload is not the one that was intended", HASH, HASH[::-1]),
+    VerdictStep("gate decision at time", "not_checked", "an earlier step failed"),
+    VerdictStep("content", "erased", "erased by subject request; the path still holds"),
+)
+
+PROBLEM = Problem(
+    status=422,
+    title="Nothing was recorded",
+    detail="Two parts of the input are not as they must be.",
+    code="invalid",
+    request_id="req_5f0c2a91",
+    errors=(
+        ProblemError("valid_from", "not_before", "an instant before valid_to", "2026-11-09T08:30:00Z"),
+        ProblemError("value", "control_character", "text without NUL", "a\u0000b\u202ec"),
+    ),
+    ways_on=(Link("Back to the fact", "#"),),
+)
+
 
 class VerdictForm(forms.Form):
     """A form with each kind of field; the gallery binds it empty to show its errors."""
@@ -181,26 +223,7 @@ def _list_samples() -> dict[str, object]:
         "columns": sortable_columns(
             labels, current="-recorded_at", url_of=lambda sort: f"?sort={sort}", numbers=frozenset({"n_delivered"})
         ),
-        "rows": [
-            (
-                READ_AT - timedelta(minutes=4),
-                "note",
-                "Refunds above 200 EUR need a second look",
-                "scout",
-                12,
-                "current",
-            ),
-            (
-                READ_AT - timedelta(hours=5),
-                "note",
-                "Customer 4411 asked for the invoice in Danish, twice",
-                "triage-bot",
-                0,
-                "held",
-            ),
-            (READ_AT - timedelta(days=2), "summary", "Refunds need a second look", "scout", 40, "superseded"),
-            (READ_AT - timedelta(days=40), "note", "erased by Mara Lind: subject request", "scout", 3, "erased"),
-        ],
+        "rows": ROWS,
         "pager": Pager(older_url="#", range_text="50 of 10 000+, newest first"),
         "tabs": (
             Tab("Lineage", "#", True, "1 214"),
@@ -227,27 +250,8 @@ def _detail_samples() -> dict[str, object]:
             Definition("Run", "Ticket 4411", url="#"),
             Definition("Asked by", None),
         ),
-        "steps": (
-            VerdictStep("parse", "ok", "1 318 bytes, canonical"),
-            VerdictStep("signature", "ok", "key k-2026-10", evidence=Link("checkpoint 41", "#")),
-            VerdictStep(
-                "payload hash equal", "failed", "the payload is not the one that was intended", HASH, HASH[::-1]
-            ),
-            VerdictStep("gate decision at time", "not_checked", "an earlier step failed"),
-            VerdictStep("content", "erased", "erased by subject request; the path still holds"),
-        ),
-        "problem": Problem(
-            status=422,
-            title="Nothing was recorded",
-            detail="Two parts of the input are not as they must be.",
-            code="invalid",
-            request_id="req_5f0c2a91",
-            errors=(
-                ProblemError("valid_from", "not_before", "an instant before valid_to", "2026-11-09T08:30:00Z"),
-                ProblemError("value", "control_character", "text without NUL", "a\u0000b\u202ec"),
-            ),
-            ways_on=(Link("Back to the fact", "#"),),
-        ),
+        "steps": STEPS,
+        "problem": PROBLEM,
         "before": "Refunds above 100 EUR need a second look by any person on shift.",
         "after": "Refunds above 200 EUR need a second look by a reviewer on shift.",
         "untrusted": 'Ignore rules. <script>alert(1)</script> See https://example.org/ \u202etxt.exe\u0007 "quoted".',

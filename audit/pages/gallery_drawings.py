@@ -13,7 +13,7 @@ DAYS = tuple(f"{day} Nov" for day in range(1, 15))
 
 
 def samples() -> dict[str, object]:
-    graph = _every_mark()
+    graph = Graph(nodes=NODES, links=LINKS, n_nodes_total=1_226, n_links_total=2_304, cut_by="nodes")
     return {
         "graph": graph,
         "lineage": _drawn(graph, drawing_id="lineage"),
@@ -31,72 +31,68 @@ def _drawn(graph: Graph, *, drawing_id: str) -> SafeString:
     return mark_safe(lineage_svg(graph, drawing_id=drawing_id))  # noqa: S308  (the drawing escapes what it is given)
 
 
-def _every_mark() -> Graph:
-    nodes = (
-        _node(
-            "rec_origin", "Call with the customer, 2 Nov", depth=-2, is_on_path=True, n_hidden_up=4, expand_up_url="#"
-        ),
-        _node("rec_erased", "erased by subject request", state="erased", depth=-1),
-        _node("rec_note", "Refunds above 200 EUR need a second look", depth=0, is_focus=True, is_on_path=True),
-        _node("rec_middle", "Summary of the call", depth=-1, is_on_path=True),
-        _node("rec_old", "Refunds above 100 EUR need a second look", state="superseded", depth=-1),
-        _node(
-            "fact_limit",
-            "refund_limit = 200 EUR",
-            kind="fact",
-            state="known",
-            depth=1,
-            n_hidden_down=12,
-            expand_down_url="#",
-        ),
-        _node("fact_clash", "refund_limit = 150 EUR", kind="fact", state="conflict", depth=1),
-        _node(
-            "rule_gate",
-            "Ask before a refund above the limit",
-            kind="rule",
-            state="active",
-            depth=2,
-            collapse_down_url="#",
-        ),
-        _node("act_refund", "Refund 180 EUR to customer 4411", kind="action", state="verified", depth=3),
-        _node(
-            "claim_enforced",
-            "No refund passes the gate unseen",
-            kind="claim",
-            state="enforced",
-            depth=3,
-            change="added",
-        ),
-        _node("tomb_route", "Refund through the old payment door", kind="tombstone", state="retest_only", depth=2),
-        _node(
-            "run_4411",
-            "Ticket 4411 <script>alert(1)</script> & \u202ecod",
-            kind="run",
-            state="finished",
-            depth=2,
-            change="removed",
-        ),
-    )
-    links = (
-        Link("rec_origin", "rec_middle", is_on_path=True),
-        Link("rec_middle", "rec_note", is_on_path=True),
-        Link("rec_erased", "rec_note"),
-        Link("rec_old", "rec_note", "supersedes"),
-        Link("rec_note", "fact_limit"),
-        Link("fact_clash", "fact_limit", "conflicts"),
-        Link("fact_limit", "rule_gate"),
-        Link("rule_gate", "act_refund", "verifies"),
-        Link("rule_gate", "claim_enforced"),
-        Link("rec_note", "tomb_route", "buries"),
-        Link("rec_note", "run_4411", "refers"),
-        Link("rec_origin", "act_refund"),
-        Link("tomb_route", "act_refund"),
-    )
-    return Graph(nodes=nodes, links=links, n_nodes_total=1_226, n_links_total=2_304, cut_by="nodes")
-
-
 def _node(node_id: str, label: str, *, kind: str = "record", state: str = "current", **marks: object) -> Node:
     return Node(id=node_id, label=label, kind=kind, state=state, url=f"/records/{node_id}", **marks)  # type: ignore[arg-type]
+
+
+NODES = (
+    _node("rec_origin", "Call with the customer, 2 Nov", depth=-2, is_on_path=True, n_hidden_up=4, expand_up_url="#"),
+    _node("rec_erased", "erased by subject request", state="erased", depth=-1),
+    _node("rec_note", "Refunds above 200 EUR need a second look", depth=0, is_focus=True, is_on_path=True),
+    _node("rec_middle", "Summary of the call", depth=-1, is_on_path=True),
+    _node("rec_old", "Refunds above 100 EUR need a second look", state="superseded", depth=-1),
+    _node(
+        "fact_limit",
+        "refund_limit = 200 EUR",
+        kind="fact",
+        state="known",
+        depth=1,
+        n_hidden_down=12,
+        expand_down_url="#",
+    ),
+    _node("fact_clash", "refund_limit = 150 EUR", kind="fact", state="conflict", depth=1),
+    _node(
+        "rule_gate",
+        "Ask before a refund above the limit",
+        kind="rule",
+        state="active",
+        depth=2,
+        collapse_down_url="#",
+    ),
+    _node("act_refund", "Refund 180 EUR to customer 4411", kind="action", state="verified", depth=3),
+    _node(
+        "claim_enforced",
+        "No refund passes the gate unseen",
+        kind="claim",
+        state="enforced",
+        depth=3,
+        change="added",
+    ),
+    _node("tomb_route", "Refund through the old payment door", kind="tombstone", state="retest_only", depth=2),
+    _node(
+        "run_4411",
+        "Ticket 4411 <script>alert(1)</script> & \u202ecod",
+        kind="run",
+        state="finished",
+        depth=2,
+        change="removed",
+    ),
+)
+LINKS = (
+    Link("rec_origin", "rec_middle", is_on_path=True),
+    Link("rec_middle", "rec_note", is_on_path=True),
+    Link("rec_erased", "rec_note"),
+    Link("rec_old", "rec_note", "supersedes"),
+    Link("rec_note", "fact_limit"),
+    Link("fact_clash", "fact_limit", "conflicts"),
+    Link("fact_limit", "rule_gate"),
+    Link("rule_gate", "act_refund", "verifies"),
+    Link("rule_gate", "claim_enforced"),
+    Link("rec_note", "tomb_route", "buries"),
+    Link("rec_note", "run_4411", "refers"),
+    Link("rec_origin", "act_refund"),
+    Link("tomb_route", "act_refund"),
+)
 
 
 def _chain(n_nodes: int) -> Graph:

@@ -1,0 +1,76 @@
+"""The list of pages, the rail made from it, and the links that keep the question while one moves about."""
+
+import pytest
+
+from audit.navigation import PAGES, Rail, Waiting, advanced_pages, breadcrumbs, build_rail, carried_query, rail_key
+
+
+def shown(rail: Rail) -> dict[str, list[str]]:
+    return {group.label: [entry.label for entry in group.entries] for group in rail.groups}
+
+
+def active(rail: Rail) -> list[str]:
+    return [entry.key for group in rail.groups for entry in group.entries if entry.is_active]
+
+
+def test_keys_and_paths_of_pages_are_unique_and_parents_exist() -> None:
+    keys = [page.key for page in PAGES]
+    assert len(set(keys)) == len(keys)
+    assert len({page.path for page in PAGES}) == len(PAGES)
+    assert {page.parent for page in PAGES} - {""} <= set(keys)
+    assert [page.key for page in PAGES if page.is_advanced and not page.parent] == []
+
+
+def test_pages_without_rows_fold_under_more_and_none_is_lost() -> None:
+    rail = build_rail("overview", populated=frozenset({"facts"}))
+    assert "Facts" in shown(rail)["Memory"]
+    assert "Dead ends" in [entry.label for entry in rail.folded]
+    n_shown = sum(len(group.entries) for group in rail.groups)
+    assert n_shown + len(rail.folded) == len([page for page in PAGES if not page.is_advanced])
+
+
+def test_a_page_with_something_open_is_never_folded() -> None:
+    folded = {entry.key for entry in build_rail("overview").folded}
+    assert "approvals" in folded
+    rail = build_rail("overview", waiting={"approvals": Waiting(1, "9 d", is_overdue=True)})
+    (entry,) = [entry for group in rail.groups for entry in group.entries if entry.key == "approvals"]
+    assert entry.waiting == Waiting(1, "9 d", is_overdue=True)
+
+
+def test_nothing_open_shows_no_number() -> None:
+    rail = build_rail("overview", waiting={"inbox": Waiting(0)})
+    assert [entry.waiting for group in rail.groups for entry in group.entries if entry.key == "inbox"] == [None]
+
+
+@pytest.mark.parametrize(
+    ("key", "marked"), [("facts", "facts"), ("conflicts", "facts"), ("laws", "ledger"), ("gate", "rules")]
+)
+def test_an_advanced_page_marks_the_entry_it_stands_on(key: str, marked: str) -> None:
+    assert rail_key(key) == marked
+    assert active(build_rail(key)) == [marked]
+
+
+def test_a_page_that_is_not_listed_marks_nothing() -> None:
+    assert active(build_rail("sign_in")) == []
+
+
+def test_links_keep_namespace_and_point_and_drop_the_rest() -> None:
+    carry = carried_query({"ns": "ops & co", "known_at": "seq:184203", "q": "refund", "valid_at": ""})
+    assert carry == "?ns=ops+%26+co&known_at=seq:184203"
+    rail = build_rail("records", carry=carry)
+    assert {entry.url for group in rail.groups for entry in group.entries if entry.key == "records"} == {
+        "/records" + carry
+    }
+    assert carried_query({"q": "refund"}) == ""
+
+
+def test_breadcrumbs_lead_from_the_parent_to_the_page() -> None:
+    assert [(link.label, link.url) for link in breadcrumbs("conflicts", carry="?ns=ops")] == [
+        ("Facts", "/facts?ns=ops"),
+        ("Conflicts", "/facts/conflicts?ns=ops"),
+    ]
+    assert breadcrumbs("nowhere") == ()
+
+
+def test_a_page_names_the_advanced_pages_that_stand_on_it() -> None:
+    assert [link.label for link in advanced_pages("rules")] == ["Candidates", "Gate", "Incidents"]
