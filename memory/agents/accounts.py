@@ -38,8 +38,8 @@ class SignInTokens(PasswordResetTokenGenerator):
 _tokens = SignInTokens()
 
 
-def create_person(email: str) -> User:
-    """The account of that address, made if there is none.   Raises Invalid (not an address)."""
+def create_person(email: str, *, id: int | None = None) -> User:
+    """The account of that address, made if there is none, then with that id.   Raises Invalid (not an address)."""
     address = email.strip().lower()
     try:
         validate_email(address)
@@ -47,8 +47,8 @@ def create_person(email: str) -> User:
         address = ""
     if not 0 < len(address) <= ADDRESS_CHARS:
         raise Invalid.at("email", expected=f"an e-mail address of at most {ADDRESS_CHARS} characters", got=email)
-    unusable = {"email": address, "password": make_password(None)}
-    person, _ = User.objects.get_or_create(username=address, defaults=unusable)
+    new = {"email": address, "password": make_password(None), **({} if id is None else {"pk": id})}
+    person, _ = User.objects.get_or_create(username=address, defaults=new)
     return person
 
 

@@ -8,7 +8,7 @@ Invariants
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
@@ -17,11 +17,12 @@ from django.db import transaction
 
 from memory.agents import operations
 from memory.agents.accounts import create_person
-from memory.agents.models import Agent, Membership
+from memory.agents.models import Agent, Membership, Setting
 from memory.agents.queries import agent_named, frozen, membership_of, role_of
-from memory.base import clock
+from memory.base import clock, ids
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, NotFound
+from memory.ledger.drafts import Draft
 from memory.ledger.models import Namespace
 from memory.ledger.operations.founding import found
 from memory.ledger.queries.asof import namespace_named
@@ -59,20 +60,31 @@ def ensure_namespace(name: str) -> int:
     return standing if standing is not None else found(system(0), name=name).pk
 
 
-def ensure_agent(namespace: int, *, name: str, operator: int | None = None) -> UUID:
-    """The id of the agent, made if there is none.   Raises Invalid (name)."""
-    standing = _agent(namespace, name)
+def found_replay(name: str, *, notice: str, at: datetime) -> int:
+    """The id of the replay namespace of that name, made if there is none; its first entry carries the notice.
+
+    Appends: `create_namespace`, items namespace and setting (two people approve).   Raises Invalid (name).
+    """
+    standing = Namespace.objects.filter(name=name, clock="replay").values_list("pk", flat=True).first()
     if standing is not None:
-        return standing.id
-    return operations.create_agent(system(namespace), name=name, operator=operator).id
+        return standing
+    mode = {"value": "two_person", "note": notice}
+    draft = Draft("setting", ids.new_id(), Setting, {"name": "approval_mode"}, mode)
+    return found(replace(system(0), event_at=at), name=name, host_clock="replay", drafts=[draft]).pk
 
 
-def ensure_role(namespace: int, *, person: int, role: str, expires_at: datetime | None = None) -> bool:
-    """Give the person the role; false if they hold it already, for as long.   Raises Invalid (role), Conflict."""
-    standing = membership_of(namespace, person)
+def ensure_agent(by: Actor, *, name: str, operator: int | None = None) -> UUID:
+    """The id of the agent, made if there is none.   Raises Invalid (name), Forbidden (owners only)."""
+    standing = _agent(by.namespace, name)
+    return standing.id if standing is not None else operations.create_agent(by, name=name, operator=operator).id
+
+
+def ensure_role(by: Actor, *, person: int, role: str, expires_at: datetime | None = None) -> bool:
+    """Give the person the role; false if they hold it already, for as long.   Raises Invalid, Conflict, Forbidden."""
+    standing = membership_of(by.namespace, person)
     if standing is not None and standing.role == role and standing.expires_at == expires_at:
         return False
-    operations.admit_member(system(namespace), person=person, role=role, expires_at=expires_at)
+    operations.admit_member(by, person=person, role=role, expires_at=expires_at)
     return True
 
 
@@ -82,7 +94,7 @@ def new_token(
     """A token of the agent; namespace and agent are made where absent, or nothing is.   Raises Invalid."""
     with transaction.atomic():
         store = ensure_namespace(namespace)
-        identity = ensure_agent(store, name=agent)
+        identity = ensure_agent(system(store), name=agent)
         return operations.issue_token(system(store), agent=identity, scopes=scopes, life=life)
 
 
@@ -92,7 +104,7 @@ def invite(*, email: str, role: str, namespace: str) -> User:
         store = namespace_named(namespace).pk
         person = create_person(email)
         expires_at = clock.now() + AUDITOR_LIFE if role == "auditor" else None
-        ensure_role(store, person=person.pk, role=role, expires_at=expires_at)
+        ensure_role(system(store), person=person.pk, role=role, expires_at=expires_at)
     return person
 
 
@@ -122,7 +134,7 @@ def first_run(*, owner_email: str) -> FirstRun | None:
             return None
         store = ensure_namespace(FIRST_NAMESPACE)
         owner = create_person(owner_email)
-        ensure_role(store, person=owner.pk, role="owner")
+        ensure_role(system(store), person=owner.pk, role="owner")
         issued = new_token(namespace=FIRST_NAMESPACE, agent=FIRST_AGENT, scopes=("read", "write"))
     return FirstRun(FIRST_NAMESPACE, owner, FIRST_AGENT, issued.secret)
 

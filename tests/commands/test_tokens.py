@@ -129,8 +129,8 @@ def test_invite_refuses_to_demote_the_last_owner_with_4() -> None:
 
 def test_stop_freezes_the_agent_wherever_it_is() -> None:
     stores = [ensure_namespace(name) for name in ("lab", "mill")]
-    agents = [ensure_agent(store, name="scout") for store in stores]
-    other = ensure_agent(stores[0], name="bystander")
+    agents = [ensure_agent(system(store), name="scout") for store in stores]
+    other = ensure_agent(system(stores[0]), name="bystander")
     assert run("stop", "--agent", "scout") == "scout is frozen in lab, mill.\n"
     assert all(frozen(store, agent) for store, agent in zip(stores, agents, strict=True))
     assert not frozen(stores[0], other)
@@ -141,14 +141,14 @@ def test_stop_freezes_the_agent_wherever_it_is() -> None:
 
 def test_stop_with_a_namespace_leaves_the_others_alone() -> None:
     lab, mill = ensure_namespace("lab"), ensure_namespace("mill")
-    agents = [ensure_agent(store, name="scout") for store in (lab, mill)]
+    agents = [ensure_agent(system(store), name="scout") for store in (lab, mill)]
     run("stop", "--agent", "scout", "--namespace", "lab")
     assert frozen(lab, agents[0])
     assert not frozen(mill, agents[1])
 
 
 def test_stop_refuses_an_unknown_agent_with_2_and_a_frozen_one_with_4() -> None:
-    ensure_agent(ensure_namespace("lab"), name="scout")
+    ensure_agent(system(ensure_namespace("lab")), name="scout")
     assert refusal("stop", "--agent", "nobody").returncode == 2
     assert refusal("stop", "--agent", "scout", "--namespace", "nowhere").returncode == 2
     run("stop", "--agent", "scout")
@@ -160,7 +160,7 @@ def test_the_first_run_makes_one_namespace_one_owner_and_one_token() -> None:
     assert made is not None
     store = Namespace.objects.get(name=FIRST_NAMESPACE)
     assert role_of(store.pk, made.owner.pk) == "owner"
-    assert token_of(made.secret).agent == ensure_agent(store.pk, name=FIRST_AGENT)
+    assert token_of(made.secret).agent == ensure_agent(system(store.pk), name=FIRST_AGENT)
 
 
 def test_the_second_run_makes_nothing() -> None:

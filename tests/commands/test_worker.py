@@ -112,7 +112,7 @@ def test_an_owner_s_act_goes_out_at_once(store: int, tmp_path: Path) -> None:
     folder = tmp_path / "kept"
     delivered(store, folder, START)
     with clock.fixed(START):
-        operations.freeze(system(store), agent=ensure_agent(store, name="scout"))
+        operations.freeze(system(store), agent=ensure_agent(system(store), name="scout"))
     assert ("delivery", store) in acts(START + timedelta(seconds=1), folder)
 
 
