@@ -25,7 +25,8 @@ from memory.agents.attention import Attention, Member, attention, memberships
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, Actor, Power, Role
 from memory.base.asof import AsOf
-from memory.base.errors import Conflict, DomainError, Forbidden, NotFound, Unauthorized
+from memory.base.errors import Conflict, DomainError, Forbidden, Invalid, NotFound, Unauthorized
+from memory.base.text import fault
 from memory.ledger.queries import asof
 
 P = ParamSpec("P")
@@ -139,6 +140,7 @@ def _sign_in_first(request: HttpRequest) -> HttpResponseBase:
 
 def _visit(request: HttpRequest, *, key: str, applies: bool) -> Visit | str:
     """The visit, or the address that says the same and never drifts. Raises Forbidden, NotFound, Invalid."""
+    _require_text(request)
     read_at = clock.now()
     person = Person(request.user.pk or 0, shown_name(request.user))
     members = memberships(person.id, now=read_at)
@@ -174,6 +176,13 @@ def _visit(request: HttpRequest, *, key: str, applies: bool) -> Visit | str:
         return pinned
     actor = person_actor(request, person=person.id, member=member)
     return Visit(actor, at, member.name, member.role, framed(at))
+
+
+def _require_text(request: HttpRequest) -> None:
+    """Raise Invalid for what no database can be asked for."""
+    for name, values in request.GET.lists():
+        if found := next((fault(text) for text in (name, *values) if fault(text)), None):
+            raise Invalid.at(name.replace("\0", "")[:60], expected="text without NUL and lone surrogates", got=found)
 
 
 def _names(standing: Attention) -> Mapping[int, str]:

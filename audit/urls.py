@@ -3,10 +3,13 @@
 from django.urls import path
 
 from audit import health
-from audit.pages import gallery, sign_in
+from audit.pages import gallery, overview, sign_in
+from audit.pages.records import urls as records
 
 urlpatterns = [
     *sign_in.urlpatterns,
+    *overview.urlpatterns,
+    *records.urlpatterns,
     *gallery.urlpatterns,
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),

@@ -8,7 +8,7 @@ from django.test import Client
 
 from memory.agents import operations as agents
 from memory.agents.accounts import create_person
-from memory.agents.setup import ensure_namespace, ensure_role
+from memory.agents.setup import ensure_namespace
 from memory.base import clock
 from memory.base.actor import Actor, RunGiven
 from tests.browsers import browser
@@ -59,7 +59,7 @@ def test_another_namespace_is_not_found_whether_it_exists_or_not(world: World, n
 
 def test_of_several_namespaces_one_is_chosen_and_put_into_the_address(world: World) -> None:
     other = ensure_namespace("ops")
-    ensure_role(other, person=world.alice.person or 0, role="reviewer")
+    agents.admit_member(Actor(other, "system"), person=world.alice.person or 0, role="reviewer")
     alice = browser(world.alice)
     assert alice.get("/door/shown?q=x").headers["Location"] == "/door/shown?ns=acme&q=x"
     assert alice.get("/door/shown?ns=ops").json()["role"] == "reviewer"
@@ -68,7 +68,8 @@ def test_of_several_namespaces_one_is_chosen_and_put_into_the_address(world: Wor
 def test_an_expired_role_opens_nothing(world: World) -> None:
     guest = stranger(world)
     with clock.fixed(START):
-        ensure_role(world.namespace, person=guest.person or 0, role="auditor", expires_at=START + timedelta(days=1))
+        end = START + timedelta(days=1)
+        agents.admit_member(world.system, person=guest.person or 0, role="auditor", expires_at=end)
         client = browser(guest)
         assert client.get("/door/shown").json()["role"] == "auditor"
     with clock.fixed(START + timedelta(days=1)):

@@ -8,9 +8,11 @@ from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client
 
+from memory.agents import operations as agents
 from memory.agents.accounts import create_person, sign_in_path
-from memory.agents.setup import ensure_namespace, ensure_role
+from memory.agents.setup import ensure_namespace
 from memory.base import clock
+from memory.base.actor import Actor
 
 pytestmark = pytest.mark.django_db
 
@@ -30,7 +32,7 @@ def mara() -> User:
     person = create_person("mara@example.org")
     person.set_password(PASSWORD)
     person.save()
-    ensure_role(ensure_namespace("main"), person=person.pk, role="owner")
+    agents.admit_member(Actor(ensure_namespace("main"), "system"), person=person.pk, role="owner")
     return person
 
 
