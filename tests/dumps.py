@@ -58,20 +58,22 @@ def _plain(value: Any) -> Any:
 def normalised() -> list[str]:
     """Every row as one line, what was allocated by number of first appearance."""
     numbers = _Numbers()
-    return [repr((*row[:5], numbers.of_row(row[4], row[5]))) for row in rows()]
+    return [repr((*row[:5], numbers.of_row(row[:3], row[4], row[5]))) for row in rows()]
 
 
 class _Numbers:
-    """Numbers of first appearance, one series for each kind of value."""
+    """Numbers of first appearance. A symmetric edge is stored by its ids, which chance drew: here by their numbers."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Any], str] = {}
+        self._pairs: dict[tuple[str, int, int], list[str]] = {}
 
-    def of_row(self, table: str, columns: dict[str, Any]) -> dict[str, Any]:
+    def of_row(self, address: tuple[str, int, int], table: str, columns: dict[str, Any]) -> dict[str, Any]:
         if table == "Edge" and columns["relation"] in SYMMETRIC:
-            # Stored by its ids, which chance drew: the pair is named by what came first.
-            ends = sorted(self.of(columns[name]) for name in ("source", "target"))
+            ends = self._pairs[address] = sorted(self.of(columns[name]) for name in ("source", "target"))
             columns = {**columns, "source": ends[0], "target": ends[1]}
+        elif table == "Item" and address in self._pairs:
+            columns = {**columns, "object": self._pairs[address][0]}
         return {name: self.of(value) for name, value in columns.items()}
 
     def of(self, value: Any) -> Any:

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 
 from memory.base import sql
 from memory.base.canonical import canonical, strict_loads
+from memory.base.errors import Conflict
 from memory.interchange.models import StagedRow
 
 CHUNK = 1_000
@@ -21,32 +22,36 @@ Staged = tuple[str, Mapping[str, Any]]
 
 
 def stage(
-    namespace: int, file_digest: bytes, rows: Iterable[Staged], *, progress: Callable[[int], None] | None = None
+    namespace: int, batch: bytes, rows: Iterable[Staged], *, progress: Callable[[int], None] | None = None
 ) -> int:
     """Put (table, value) rows away, in order, CHUNK to a transaction; rows that a killed import left are kept.
 
-    Answers how many rows are staged. Rows staged from another file are dropped.
+    batch : what stands for these rows in this order; rows of another batch are dropped.
+    Answers how many rows are staged. Raises Conflict (the same batch is being staged by another import).
     """
-    StagedRow.objects.filter(namespace=namespace).exclude(file_digest=file_digest).delete()
-    done = StagedRow.objects.filter(namespace=namespace, file_digest=file_digest).count()
+    StagedRow.objects.filter(namespace=namespace).exclude(file_digest=batch).delete()
+    done = StagedRow.objects.filter(namespace=namespace, file_digest=batch).count()
     iterator = enumerate(rows)
     for _ in islice(iterator, done):
         pass
     while chunk := list(islice(iterator, CHUNK)):
         prepared = [
-            (namespace, file_digest, ordinal, table, canonical(value).decode()) for ordinal, (table, value) in chunk
+            (namespace, batch, ordinal, table, canonical(value).decode()) for ordinal, (table, value) in chunk
         ]
-        with transaction.atomic():
-            sql.insert(StagedRow, prepared)
+        try:
+            with transaction.atomic():
+                sql.insert(StagedRow, prepared)
+        except IntegrityError as error:
+            raise Conflict("Another import stages this file into this namespace; wait until it ends.") from error
         done += len(prepared)
         if progress is not None:
             progress(done)
     return done
 
 
-def staged(namespace: int, file_digest: bytes) -> Iterator[Staged]:
+def staged(namespace: int, batch: bytes) -> Iterator[Staged]:
     """The staged rows in order."""
-    rows = StagedRow.objects.filter(namespace=namespace, file_digest=file_digest).order_by("ordinal")
+    rows = StagedRow.objects.filter(namespace=namespace, file_digest=batch).order_by("ordinal")
     for table, payload in rows.values_list("table", "payload").iterator(chunk_size=CHUNK):
         yield table, strict_loads(payload)  # type: ignore[misc]
 

@@ -5,14 +5,14 @@ Drafts are made and hashed from the staged rows before the lock; under it they a
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 from memory.base import gate, ids
 from memory.base.actor import Actor
+from memory.base.errors import Conflict
 from memory.base.text import NAME_CHARS
 from memory.interchange import sources, staging
 from memory.interchange.contextfs.kernel.findings import Finding
@@ -26,6 +26,7 @@ from memory.ledger.drafts import Draft
 from memory.ledger.models import Namespace
 from memory.ledger.operations.appending import NameBook, opened
 from memory.lineage.effects import Effects
+from memory.lineage.models import Edge
 from memory.lineage.operations.deriving import Cause, Rules, derivation_draft
 from memory.lineage.operations.links import edge_draft
 from memory.records.content import NewRecord
@@ -38,11 +39,17 @@ SOFT_DELETE = "source soft delete"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where one source namespace goes, and from which source it comes."""
+    """Where one source namespace goes, and from which source it comes.
+
+    batch : what stands for the staged rows.   last_seq : the newest entry by which the namespace took rows of this
+    source when the plan was made, 0 for none.
+    """
 
     namespace: Namespace
     source: str
     file_digest: bytes
+    batch: bytes
+    last_seq: int = 0
     erase_deleted: bool = False
 
 
@@ -76,6 +83,7 @@ def apply(by: Actor, target: Target, plan: NamespacePlan, *, more: Iterable[Find
     """Write the plan's new rows as one entry. `more` are findings of the file that belong to no namespace.
 
     Locks: the namespace head. Appends: `import`. Nothing is written where nothing is new.
+    Raises Conflict (another import of the source was applied, or took the staged rows away, since the plan was made).
     """
     run = ids.new_id()
     maker = _Maker(target, plan, run)
@@ -95,6 +103,8 @@ def apply(by: Actor, target: Target, plan: NamespacePlan, *, more: Iterable[Find
     head = Draft("import_run", run, ImportRun, row, {"report": report})
     drafting.seal([head, *made.others, *made.rows, *made.findings])
     with opened(by, verb="import", need=gate.OWN, names=maker.book) as entry:
+        if sources.last_seq(target.namespace, source=target.source) != target.last_seq:
+            raise Conflict(f"Another import of this source into {target.namespace.name} has ended; start again.")
         entry.add(head)
         enter(entry, made.records)
         entry.add(*made.others, *made.findings, *made.rows)
@@ -110,7 +120,7 @@ class _Maker:
         self.target, self.plan, self.run = target, plan, run
         self.book = NameBook(target.namespace.pk)
         self.secret = bytes(target.namespace.secret)
-        self.raws: dict[tuple[str, ...], dict[str, Any]] = {}
+        self.raws: dict[RowRef, Mapping[str, Any]] = {}
         self.records: dict[str, UUID] = {}
         self.digests: dict[UUID, bytes] = {}
         self.heads: dict[UUID, UUID] = {}
@@ -118,27 +128,37 @@ class _Maker:
 
     def make(self, more: Iterable[Finding]) -> _Made:
         self.book.learn([self.target.source])
-        for _, value in staging.staged(self.target.namespace.pk, self.target.file_digest):
-            self.raws[tuple(value["key"])] = dict(value)
+        findings = [*self.plan.findings, *more]
+        self._read_staged(rows_to_stage(self.plan, findings))
         self._know()
         self._make_records()
         for link in self.plan.links:
             if link.novelty == "new":
                 self._make_link(link)
-        self._make_findings([*self.plan.findings, *more])
+        self._make_findings(findings)
         return self.made
 
+    def _read_staged(self, refs: Sequence[RowRef]) -> None:
+        staged = [value for _, value in staging.staged(self.target.namespace.pk, self.target.batch)]
+        if [value["key"] for value in staged] != [list(row_key(ref)) for ref in refs]:
+            raise Conflict(f"The staged rows for {self.target.namespace.name} are gone: another import took its place.")
+        self.raws = dict(zip(refs, staged, strict=True))
+
     def _know(self) -> None:
-        """The ids of records that an earlier import made, with their digests and lines."""
+        """The ids of records that an earlier import made, with their digests and the lines that they head."""
         foreign = [record.foreign_id for record in self.plan.records if record.novelty != "new"]
         self.records = sources.records_of(
             self.target.namespace, source=self.target.source, table="memories", keys=foreign
         )
-        wanted = list(self.records.values())
+        wanted, here = list(self.records.values()), self.target.namespace
         for start in range(0, len(wanted), sources.CHUNK):
-            rows = Record.objects.filter(namespace=self.target.namespace, id__in=wanted[start : start + sources.CHUNK])
-            for row in rows:
+            chunk = wanted[start : start + sources.CHUNK]
+            for row in Record.objects.filter(namespace=here, id__in=chunk):
                 self.digests[row.id] = bytes(row.ancestry_digest)
+                self.heads[row.id] = row.line
+            evolved = Edge.objects.filter(namespace=here, relation="evolved_from", target__in=chunk)
+            for record in evolved.values_list("target", flat=True):
+                self.heads.pop(record, None)
 
     def _make_records(self) -> None:
         new = [record for record in self.plan.records if record.novelty == "new"]
@@ -200,7 +220,7 @@ class _Maker:
         )  # fmt: skip
 
     def _text(self, record: PlannedRecord) -> RecordText:
-        return record_text(record.ref, self.raws[row_key(record.ref)]["row"])
+        return record_text(record.ref, self.raws[record.ref]["row"])
 
     def _derive(
         self, record: PlannedRecord, derivation: Derivation, prepared: Prepared, groups: dict[str, Draft]
@@ -234,22 +254,22 @@ class _Maker:
 
     def _make_link(self, planned: PlannedLink) -> None:
         edge = planned.edge
-        source, target = self.records[edge.from_id], self.records[edge.to_id]
+        about, to = self.records[edge.from_id], self.records[edge.to_id]
         derivation = None
         if edge.kind == "supersede":
             claimed = edge.superseded_at.at if edge.superseded_at is not None else None
             draft = derivation_draft("supersede", cause=Cause(given=False, claimed_at=claimed), rules=Rules())
             self.made.others.append(draft)
             derivation = draft.object
-            self.made.effects.supersede(target, source)
-        if edge.is_symmetric:
-            source, target = sorted((source, target))
+            self.made.effects.supersede(to, about)
+        # A symmetric pair is stored by its ids, which chance drew; the rows of the source must not hang on them.
+        source, target = sorted((about, to)) if edge.is_symmetric else (about, to)
         self.made.others.append(edge_draft(source, edge.relation, target, derivation=derivation))
         self.made.n_edges += 1
         for ref in edge.rows:
-            self._row(ref, "edge", source)
+            self._row(ref, "edge", about)
         for ref in edge.inverse_rows:
-            self._row(ref, "inverse", source)
+            self._row(ref, "inverse", about)
 
     def _make_findings(self, findings: Iterable[Finding]) -> None:
         listed = [(finding, self._finding_digest(finding)) for finding in findings]
@@ -261,13 +281,9 @@ class _Maker:
             self._make_finding(finding, digest)
 
     def _finding_digest(self, finding: Finding) -> bytes:
-        rows = [[*row_key(ref), self._hash(ref)] for ref in finding.rows]
+        rows = [[*row_key(ref), self.raws[ref]["hash"]] for ref in finding.rows]
         value = [finding.code, list(finding.ids), finding.relation, finding.before, finding.after, rows]
         return sources.finding_digest(self.secret, self.target.source, value)
-
-    def _hash(self, ref: RowRef) -> str:
-        found = self.raws.get(row_key(ref))
-        return found["hash"] if found is not None else ""
 
     def _make_finding(self, finding: Finding, digest: bytes) -> None:
         identity = ids.new_id()
@@ -286,19 +302,19 @@ class _Maker:
                 self._row(ref, "finding", identity)
 
     def _row(self, ref: RowRef, became: str, about: UUID) -> None:
-        key = row_key(ref)
-        raw = self.raws.get(key)
-        if raw is None:
-            return
+        """Keep the row. A deleted one whose text is left out has no raw part, as if it had been erased since."""
         values = {
-            "run": self.run, "digest": sources.row_digest(self.secret, self.target.source, key), "became": became,
-            "object": about,
+            "run": self.run, "digest": sources.row_digest(self.secret, self.target.source, row_key(ref)),
+            "became": became, "object": about,
         }  # fmt: skip
-        self.made.rows.append(Draft("imported_row", about, ImportedRow, values, {"raw": raw}))
+        raw = self.raws[ref]
+        is_left_out = self.target.erase_deleted and raw["row"].get("deleted_at") is not None
+        parts = {} if is_left_out else {"raw": raw}
+        self.made.rows.append(Draft("imported_row", about, ImportedRow, values, parts))
 
 
-def rows_to_stage(plan: NamespacePlan, more: Iterable[Finding] = ()) -> list[RowRef]:
-    """The source rows that the apply will need, each once, in the order of the plan."""
+def rows_to_stage(plan: NamespacePlan, findings: Iterable[Finding]) -> list[RowRef]:
+    """The source rows that the apply will need, each once and in order; `findings` are all that it will file."""
     wanted: dict[RowRef, None] = {}
     for record in plan.records:
         if record.novelty == "new":
@@ -308,14 +324,6 @@ def rows_to_stage(plan: NamespacePlan, more: Iterable[Finding] = ()) -> list[Row
     for link in plan.links:
         if link.novelty == "new":
             wanted.update(dict.fromkeys((*link.edge.rows, *link.edge.inverse_rows)))
-    for finding in (*plan.findings, *more):
+    for finding in findings:
         wanted.update(dict.fromkeys(finding.rows))
     return list(wanted)
-
-
-def by_table(refs: Iterable[RowRef]) -> Iterator[tuple[str, list[RowRef]]]:
-    """The references of each table, in order of first appearance."""
-    grouped: dict[str, list[RowRef]] = defaultdict(list)
-    for ref in refs:
-        grouped[ref.table].append(ref)
-    yield from grouped.items()

@@ -28,6 +28,7 @@ from memory.interchange.contextfs.kernel.rows import MemoryRow, Survey, survey
 from memory.interchange.contextfs.kernel.snapshots import (
     Comparison,
     Novelty,
+    Remembered,
     RowKey,
     changes,
     compare,
@@ -110,13 +111,15 @@ class Plan:
         return (*(finding for part in self.namespaces for finding in part.findings), *self.findings)
 
 
-def make_plan(store: ForeignStore, *, known_rows: Mapping[RowKey, str | None] | None = None) -> Plan:
+def make_plan(
+    store: ForeignStore, *, surveyed: Survey | None = None, known_rows: Mapping[RowKey, Remembered] | None = None
+) -> Plan:
     """Plan the import of an open store.
 
-    known_rows : (table, *primary key) -> hash of the raw row as it was imported from this source before, None if its
-    text was erased since. Without it, everything is new.
+    surveyed : what `survey(store)` gave, where it was asked before.   known_rows : (table, *primary key) -> hash of the
+    raw row as it was imported from this source before, None if its text was erased since; without it, all is new.
     """
-    surveyed = survey(store)
+    surveyed = surveyed or survey(store)
     view = view_of(surveyed)
     comparison = compare(surveyed, known_rows=known_rows or {})
     novelty = novelties(comparison)

@@ -63,12 +63,17 @@ class SourceRow:
 
     def digest(self) -> str:
         """SHA-256 of the canonical row, in hex. It is unsalted: keep it where erasure reaches."""
-        return hashlib.sha256(canonical(self.encoded())).hexdigest()
+        return digest_of(self.encoded())
 
     def text(self, column: str) -> str | None:
         """A text cell; None if it is NULL, absent or no text that can be stored."""
         cell = self.cells.get(column)
         return cell if isinstance(cell, str) and text_fault(cell) is None else None
+
+
+def digest_of(encoded: JsonObject) -> str:
+    """The digest of a row, from its encoded columns."""
+    return hashlib.sha256(canonical(encoded)).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ Source: laws of the store 5.1, 5.2, 5.10 (I12, I13).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memory.interchange.contextfs.kernel import vocabulary as words
@@ -76,6 +76,18 @@ class Survey:
     edges: tuple[EdgeRow, ...]
     unusable: tuple[UnusableRow, ...]
     kept: tuple[KeptRows, ...]
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The source namespaces that hold a usable record, sorted."""
+        return tuple(sorted({row.namespace for row in self.memories}))
+
+    def refs(self) -> Iterator[RowRef]:
+        """Every row that was read."""
+        yield from (row.ref for row in self.memories)
+        yield from (row.ref for row in self.edges)
+        yield from (row.ref for row in self.unusable)
+        yield from (ref for kept in self.kept for ref in kept.refs)
 
 
 def survey(store: ForeignStore) -> Survey:

@@ -20,6 +20,8 @@ from memory.interchange.contextfs.kernel.reconcile import Ancestry
 from memory.interchange.contextfs.kernel.rows import MemoryRow, Survey
 
 type RowKey = tuple[str, ...]
+# The hash of a row; several where the file repeats a key; None where the row was erased.
+type Remembered = str | frozenset[str] | None
 type Novelty = Literal["new", "known", "altered"]
 
 # What speaks of the comparison itself is said every time.
@@ -41,8 +43,8 @@ def row_key(ref: RowRef) -> RowKey:
     return (ref.table, *ref.key)
 
 
-def compare(surveyed: Survey, *, known_rows: Mapping[RowKey, str | None]) -> Comparison:
-    """Sort the rows of a snapshot by what was known of them. known_rows : key -> row hash, None if it was erased."""
+def compare(surveyed: Survey, *, known_rows: Mapping[RowKey, Remembered]) -> Comparison:
+    """Sort the rows of a snapshot by what was known of them. known_rows : key -> what is remembered of its row."""
     hashes: dict[RowRef, str | None] = {}
     hashes.update((row.ref, row.row_hash) for row in surveyed.memories)
     hashes.update((row.ref, row.row_hash) for row in surveyed.edges)
@@ -121,8 +123,11 @@ def is_news(finding: Finding, *, records: Mapping[str, MemoryRow], novelty: Mapp
     return subject is None or novelty[subject.ref] == "new"
 
 
-def _novelty(key: RowKey, *, row_hash: str | None, known_rows: Mapping[RowKey, str | None]) -> Novelty:
+def _novelty(key: RowKey, *, row_hash: str | None, known_rows: Mapping[RowKey, Remembered]) -> Novelty:
     if key not in known_rows:
         return "new"
     remembered = known_rows[key]
-    return "known" if None in {remembered, row_hash} or remembered == row_hash else "altered"
+    if remembered is None or row_hash is None:
+        return "known"
+    hashes = {remembered} if isinstance(remembered, str) else remembered
+    return "known" if row_hash in hashes else "altered"

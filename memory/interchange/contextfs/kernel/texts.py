@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memory.interchange.contextfs.kernel.cells import JsonObject, decode_cell, parsed_object, parsed_tags
-from memory.interchange.contextfs.kernel.reader import ForeignStore, RowRef, SourceRow
+from memory.interchange.contextfs.kernel.reader import ForeignStore, RowRef, SourceRow, digest_of
 from memory.interchange.contextfs.kernel.vocabulary import RESERVED_METADATA_KEYS, SOURCE_COLUMNS
 
 
@@ -78,7 +78,8 @@ def edge_texts(store: ForeignStore, *, refs: Iterable[RowRef]) -> Iterator[EdgeT
 
 
 def _raw(row: SourceRow) -> RawRow:
-    return RawRow(row.ref, row.encoded(), row.digest())
+    cells = row.encoded()
+    return RawRow(row.ref, cells, digest_of(cells))
 
 
 def _record_text(row: SourceRow) -> RecordText:
