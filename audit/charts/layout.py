@@ -15,6 +15,7 @@ Decisions
   are refused before it is asked; it gets whole numbers only, since with text its answer depends on the hash seed.
 """
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -25,6 +26,10 @@ try:
     import fast_sugiyama
 except ImportError:
     fast_sugiyama = None  # type: ignore[assignment]
+
+# It tells each of its steps at level INFO, some fifty lines for one drawing.
+for _told_by in ("rust-sugiyama", "connected_components"):
+    logging.getLogger(_told_by).setLevel(logging.WARNING)
 
 type Engine = Callable[[int, Sequence[Edge]], Layered]
 type Place = tuple[int, float]

@@ -15,7 +15,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from audit import states
-from audit.word_diff import WordDiff
+from audit.word_diff import DiffPart, WordDiff
 from audit.word_diff import word_diff as compare_words
 
 register = template.Library()
@@ -144,6 +144,19 @@ def size(n_bytes: int | None) -> str:
 def untrusted(text: str) -> SafeString:
     """Text from outside: escaped, no link made live, control and direction characters shown as marks."""
     return format_html_join("", "{}", ((_shown(piece),) for piece in _pieces(text)))
+
+
+@register.filter
+def changed(part: DiffPart) -> SafeString:
+    """One part of a word diff, without a space of its own: it stands in preformatted text."""
+    shown = untrusted(part.text)
+    match part.kind:
+        case "removed":
+            return format_html("<del>{}</del>", shown)
+        case "added":
+            return format_html("<ins>{}</ins>", shown)
+        case _:
+            return shown
 
 
 @register.simple_tag

@@ -20,14 +20,15 @@ function isPolled(context) {
 
 function settle(target, context) {
   if (isPolled(context)) return;
-  const problem = parts(target, "[data-focus]")[0];
+  const problem = parts(target, "[data-takes-focus]")[0];
   if (problem) {
     problem.focus();
     return;
   }
   if (target === document.body) {
     document.getElementById("main")?.focus({ preventScroll: true });
-    say(document.title);
+    // The title is set right after this event.
+    setTimeout(() => say(document.title));
   }
   const line = parts(target, "[data-announce]")[0];
   if (line) say(line.dataset.announce);
@@ -40,7 +41,7 @@ function showNoAnswer(context) {
   place.replaceChildren(template.content.cloneNode(true));
   const check = place.querySelector("[data-check]");
   if (check) check.href = location.pathname + location.search;
-  place.querySelector("[data-focus]")?.focus();
+  place.querySelector("[data-takes-focus]")?.focus();
 }
 
 function waiting(isWaiting) {
@@ -63,7 +64,8 @@ document.addEventListener("htmx:before:request", (event) => {
 document.addEventListener("htmx:finally:request", () => waiting(false));
 document.addEventListener("htmx:after:swap", (event) => {
   const context = event.detail.ctx;
-  settle(context?.target ?? event.target, context);
+  const target = context?.target ?? event.target;
+  settle(typeof target === "string" ? document.querySelector(target) : target, context);
 });
 document.addEventListener("htmx:error", (event) => showNoAnswer(event.detail.ctx));
 document.addEventListener("htmx:response:error", (event) => {

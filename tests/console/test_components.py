@@ -203,3 +203,10 @@ def test_a_confirmation_names_the_object_and_carries_the_version_and_the_token()
     assert "csrfmiddlewaretoken" in text
     assert 'popovertarget="erase"' in text
     assert "<script" not in text
+
+
+def test_a_diff_prints_both_texts_without_a_space_of_its_own() -> None:
+    text = component("diff", before="a\nb <i>", after="a\nc <i>")
+    assert "<pre>a\n<del>b</del><ins>c</ins> &lt;i&gt;</pre>" in text
+    split = component("diff", before="a b", after="a c", view="split")
+    assert "<pre>a <del>b</del></pre><pre>a <ins>c</ins></pre>" in split

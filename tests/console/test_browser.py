@@ -1,0 +1,216 @@
+"""The frame and the components in a real browser: policy, keys, focus, narrow screens, both schemes, and no script."""
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
+from pytest_django.live_server_helper import LiveServer
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-component-update",
+]
+FAILURE = '<section class="problem" tabindex="-1" data-takes-focus><h2>Internal error</h2></section>'
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium on this machine")
+    # The driver runs an event loop in this thread, and Django would take the whole test for asynchronous code.
+    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        yield running
+        running.close()
+    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+
+
+@pytest.fixture
+def address(live_server: LiveServer, settings: object) -> str:
+    settings.DEBUG = True  # type: ignore[attr-defined]
+    return f"{live_server.url}/gallery"
+
+
+@pytest.fixture
+def page(browser: Browser, address: str) -> Iterator[Page]:
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened, complaints = watched(context)
+    opened.goto(address)
+    yield opened
+    context.close()
+    assert complaints == []
+
+
+def watched(context: BrowserContext) -> tuple[Page, list[str]]:
+    """A page, and what it complains about: errors of scripts and refusals of the policy."""
+    complaints: list[str] = []
+    page = context.new_page()
+
+    def note(message: ConsoleMessage) -> None:
+        is_about_the_network = "Failed to load resource" in message.text or "Failed to fetch" in message.text
+        if message.type == "error" and not is_about_the_network:
+            complaints.append(message.text)
+
+    page.on("console", note)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    return page, complaints
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("variant", ["now", "past", "stopped"])
+def test_no_serious_finding_of_axe(browser: Browser, address: str, scheme: str, variant: str) -> None:
+    # The checker puts a script of its own into the page, which the policy would refuse.
+    context = browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
+    page = context.new_page()
+    page.goto(f"{address}?frame={variant}")
+    findings = [
+        (found["id"], [node["target"] for node in found["nodes"]])
+        for found in Axe().run(page).response["violations"]
+        if found["impact"] in {"serious", "critical"}
+    ]
+    context.close()
+    assert findings == []
+
+
+@pytest.mark.parametrize("width", [320, 400, 800, 1280])
+def test_no_width_needs_a_sideways_scroll_of_the_page(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+def test_without_a_script_menu_rail_help_and_confirmation_open(browser: Browser, address: str) -> None:
+    context = browser.new_context(java_script_enabled=False, viewport={"width": 400, "height": 800})
+    page = context.new_page()
+    page.goto(address)
+    page.click(".rail-open")
+    expect(page.locator("#rail a", has_text="Inbox")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#rail")).to_be_hidden()
+    page.click(".as-of > summary")
+    expect(page.get_by_label("As of, in UTC")).to_be_visible()
+    page.click(".as-of details > summary")
+    expect(page.get_by_label("As recorded by")).to_be_visible()
+    page.click(".as-of > summary")
+    page.click("[popovertarget=g-erase] >> nth=0")
+    expect(page.get_by_label("Type customer 4411 to confirm")).to_be_visible()
+    expect(page.locator(".copy").first).to_be_hidden()
+    context.close()
+
+
+def test_slash_goes_to_the_search_and_escape_leaves_it(page: Page) -> None:
+    page.keyboard.press("/")
+    expect(page.locator("#search-field")).to_be_focused()
+    page.keyboard.type("j?")
+    expect(page.locator("#search-field")).to_have_value("j?")
+    expect(page.locator("#keys-help")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(page.locator("#search-field")).not_to_be_focused()
+
+
+def test_j_and_k_walk_the_rows_and_mark_one(page: Page) -> None:
+    rows = page.locator("[data-row]")
+    for key, marked in (("j", 0), ("j", 1), ("j", 2), ("k", 1)):
+        page.keyboard.press(key)
+        expect(page.locator("[data-row][data-selected]")).to_have_count(1)
+        assert rows.nth(marked).get_attribute("data-selected") == ""
+    expect(rows.nth(1).locator("a").first).to_be_focused()
+
+
+def test_letters_can_be_switched_off_and_stay_off(page: Page) -> None:
+    page.keyboard.press("?")
+    page.locator("[data-keys-switch]").uncheck()
+    page.keyboard.press("Escape")
+    page.keyboard.press("j")
+    expect(page.locator("[data-row][data-selected]")).to_have_count(0)
+    page.reload()
+    page.keyboard.press("/")
+    expect(page.locator("#search-field")).not_to_be_focused()
+
+
+def test_digits_choose_a_verdict(page: Page) -> None:
+    page.keyboard.press("4")
+    expect(page.locator("[data-verdict-form]").get_by_label("both hold")).to_be_checked()
+    page.keyboard.press("2")
+    expect(page.locator("[data-verdict-form]").get_by_label("keep B")).to_be_checked()
+
+
+def test_a_scheme_is_chosen_and_kept_in_the_cookie(page: Page) -> None:
+    page.click(".menu[data-align=end] > summary")
+    page.get_by_role("button", name="Dark").click()
+    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(16, 18, 20)"
+    cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+    assert cookies["theme"] == "dark"
+
+
+def test_the_copied_id_is_whole_and_without_spaces(page: Page) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.locator("[data-copy]").first.click()
+    expect(page.locator("#polite")).to_have_text("Copied.")
+    assert page.evaluate("() => navigator.clipboard.readText()") == "rec_01JCQ8ZK4T7M2V9XW3N5B6R0HD"
+
+
+def test_arrows_walk_the_edges_of_a_lineage_and_h_goes_to_the_focus(page: Page) -> None:
+    page.locator("#lineage-focus").focus()
+    start = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("ArrowRight")
+    right = page.evaluate("() => document.activeElement.getAttribute('aria-label')")
+    assert right != start
+    joined = page.evaluate(
+        "() => [...document.querySelectorAll('#lineage .link')].some((edge) => edge.dataset.to === "
+        "document.activeElement.dataset.node && edge.dataset.from === "
+        "document.querySelector('#lineage-focus').dataset.node)"
+    )
+    assert joined
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("h")
+    expect(page.locator("#lineage-focus")).to_be_focused()
+
+
+def test_a_link_in_the_page_is_followed_without_reloading_and_told(page: Page) -> None:
+    def without_errors(route: Route) -> None:
+        # The gallery shows errors, which would take the focus.
+        answer = route.fetch()
+        route.fulfill(response=answer, body=answer.text().replace("data-takes-focus>", ">"))
+
+    page.route("**/gallery?frame=past", without_errors)
+    page.evaluate("() => { window.stayed = true; }")
+    page.get_by_role("link", name="past", exact=True).click()
+    expect(page.locator(".banner[data-kind=past]")).to_be_visible()
+    expect(page).to_have_url(f"{page.url.split('?')[0]}?frame=past")
+    assert page.evaluate("() => window.stayed")
+    expect(page.locator("#main")).to_be_focused()
+    expect(page.locator("#polite")).to_contain_text("Gallery")
+    page.keyboard.press("/")
+    expect(page.locator("#search-field")).to_be_focused()
+
+
+def test_a_failure_of_the_server_stands_above_the_page_and_gets_the_focus(page: Page) -> None:
+    def fail(route: Route) -> None:
+        route.fulfill(status=500, content_type="text/html", body=f"<html><body><main>{FAILURE}</main></body></html>")
+
+    page.route("**/gallery?frame=past", fail)
+    before = page.url
+    page.get_by_role("link", name="past", exact=True).click()
+    expect(page.locator("#problem .problem")).to_be_focused()
+    expect(page.get_by_role("heading", name="Gallery")).to_be_visible()
+    expect(page.locator("#assertive")).to_contain_text("500")
+    assert page.url == before
+
+
+def test_a_lost_reply_is_unknown_and_offers_a_check(page: Page) -> None:
+    page.route("**/gallery?frame=past", lambda route: route.abort())
+    page.get_by_role("link", name="past", exact=True).click()
+    lost = page.locator("#problem .problem")
+    expect(lost).to_be_focused()
+    expect(lost).to_contain_text("unknown")
+    assert lost.get_by_role("link", name="Check").get_attribute("href") == "/gallery"
