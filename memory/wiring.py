@@ -13,7 +13,9 @@ from memory.interchange.sources import raw_rows_of_records
 from memory.ledger.operations.appending import accompany
 from memory.ledger.operations.erasing import reach
 from memory.ledger.projection import Heads, Nodes
+from memory.ledger.queries.verification import verify_also
 from memory.lineage.projection import contribute as lineage_contribution
+from memory.lineage.queries.digests import digest_faults
 from memory.records.projection import RecordStates, RecordTexts, contribute
 
 
@@ -24,6 +26,7 @@ def connect() -> None:
     accompany(attach)
     reach(raw_rows_of_records)
     contribute(lineage_contribution)
+    verify_also(digest_faults)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun)):

@@ -7,7 +7,7 @@ the same with or without one.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -80,19 +80,19 @@ def _act_on_agents(world: World) -> None:
     runs.end_run(world.scout, run=run, note="done")
 
 
+def words_of(model: type[models.Model]) -> dict[str, list[str]]:
+    """The columns that the database limits to a list of words."""
+    checks = [each for each in model._meta.constraints if isinstance(each, models.CheckConstraint)]
+    pairs = [child for check in checks for child in check.condition.children if isinstance(child, tuple)]
+    return {str(name).removesuffix("__in"): list(words) for name, words in pairs if str(name).endswith("__in")}
+
+
 def _bare_row(model: type[models.Model], given: dict[str, UUID]) -> dict[str, Any]:
     """A row of the first entry; `given` holds the ids that its columns must mention."""
     row: dict[str, Any] = {"seq": 1, "item": 800}
-    words = {
-        str(lookup).removesuffix("__in"): values[0]
-        for check in model._meta.constraints
-        if isinstance(check, models.CheckConstraint)
-        for lookup, values in check.condition.children
-        if str(lookup).endswith("__in")
-    }
     for field in model._meta.concrete_fields:
         if field.attname not in ("namespace_id", "seq", "item"):
-            row[field.attname] = words.get(field.name) or given.get(field.name) or another_value(field, None)
+            row[field.attname] = given.get(field.name) or another_value(field, None)
     return row
 
 
@@ -105,16 +105,17 @@ def stored_rows(model: type[models.Model], namespace: int) -> Iterator[dict[str,
 
 
 def another_value(field: models.Field[Any, Any], value: Any) -> Any:
-    """A value of the same kind that is not `value`."""
+    """A value that the column takes and that is not `value`; `value` itself where it takes no other."""
+    words = words_of(field.model).get(field.name)
+    if words is not None:
+        return next((word for word in words if word != value), value)
     kind = field.get_internal_type()
-    if kind == "UUIDField":
-        return uuid4()
-    if kind == "BinaryField":
-        return os.urandom(32)
-    if kind == "DateTimeField":
-        return (value or datetime(2026, 1, 1, tzinfo=UTC)) + timedelta(seconds=1)
-    if kind == "BooleanField":
-        return not value
-    if kind in ("CharField", "TextField"):
-        return (value or "x")[::-1] + "x"
-    return (value or 0) + 1
+    others: dict[str, Callable[[], Any]] = {
+        "UUIDField": uuid4,
+        "BinaryField": lambda: os.urandom(32),
+        "DateTimeField": lambda: (value or datetime(2026, 1, 1, tzinfo=UTC)) + timedelta(seconds=1),
+        "BooleanField": lambda: not value,
+        "CharField": lambda: (value or "")[:-1] + ("y" if (value or "").endswith("x") else "x"),
+    }
+    others["TextField"] = others["CharField"]
+    return others[kind]() if kind in others else (value or 0) + 1

@@ -40,8 +40,8 @@ from memory.lineage.operations import derivations, links, merging
 from memory.records import operations as records
 from memory.records.content import NewRecord
 from memory.records.models import Record
-from tests.dumps import logical_dump, projection_dump, row_counts
 from tests.statements import Planted, after_first, failing_at, in_thread
+from tests.states import everything, evidence, projected, row_counts
 from tests.world import CORRECTION, World
 
 pytestmark = pytest.mark.django_db
@@ -195,9 +195,9 @@ def name_of(act: Act) -> str:
 def test_the_same_key_and_payload_give_the_first_answer_and_no_entry(act: Act) -> None:
     world = World()
     first = act(world, world.keyed("k-1"))
-    before = logical_dump(world.namespace)
+    before = evidence(world.namespace)
     assert act(world, world.keyed("k-1")) == first
-    assert logical_dump(world.namespace) == before
+    assert evidence(world.namespace) == before
 
 
 @pytest.mark.parametrize("act", REPEATABLE, ids=name_of)
@@ -377,10 +377,10 @@ def test_nothing_is_written_when(case: str) -> None:
     world = World()
     id = arrange(world)
     _note(world)
-    written = (row_counts(), logical_dump(world.namespace), projection_dump(world.namespace))
+    written = everything(world.namespace)
     with pytest.raises(error):
         act(world, id)
-    assert (row_counts(), logical_dump(world.namespace), projection_dump(world.namespace)) == written
+    assert everything(world.namespace) == written
 
 
 # All or nothing.
@@ -419,7 +419,7 @@ def test_a_statement_that_fails_leaves_the_store_as_it_was_whichever_it_is(act: 
         _standing(world, content)
     world.withdraw(_standing(world, "hidden"))
     by = replace(world.keyed("k-1"), host="build-7", run=RunGiven(title="a run", refs=(("ticket", "4411"),)))
-    before = (row_counts(), projection_dump(world.namespace))
+    counts, derived = row_counts(), projected(world.namespace)
     number, failed = 0, True
     while failed:
         number += 1
@@ -430,9 +430,9 @@ def test_a_statement_that_fails_leaves_the_store_as_it_was_whichever_it_is(act: 
                 assert watch.has_failed
             failed = watch.has_failed
         if failed:
-            assert (row_counts(), projection_dump(world.namespace)) == before, watch.statements[-1]
+            assert (row_counts(), projected(world.namespace)) == (counts, derived), watch.statements[-1]
     assert number > 10
-    assert row_counts() != before[0]
+    assert row_counts() != counts
     assert scan(world.namespace).is_clean
 
 

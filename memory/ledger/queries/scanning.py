@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
+from uuid import UUID
 
 from memory.base.canonical import canonical
 from memory.base.models import Evidence
@@ -89,6 +90,7 @@ class Chunk:
     items: dict[int, list[Item]]
     rows: dict[tuple[str, int, int], Evidence]
     contents: dict[Address, dict[str, tuple[bytes, bytes]]]
+    names: dict[Address, UUID]
     erased: dict[tuple[int, int, str], int]
 
     @property
@@ -113,7 +115,8 @@ def load_chunk(namespace: int, after: int, limit: int) -> Chunk | None:
         kinds.add(item.kind)
     gone = Erasure.objects.filter(namespace=namespace, target_seq__gte=entries[0].seq, target_seq__lte=entries[-1].seq)
     erased = {(row.target_seq, row.target_item, row.target_part): row.seq for row in gone}
-    return Chunk(namespace, entries, items, _rows(namespace, span, kinds), _contents(span), erased)
+    names = {(row.seq, row.item): row.id for row in Name.objects.filter(**span)}
+    return Chunk(namespace, entries, items, _rows(namespace, span, kinds), _contents(span), names, erased)
 
 
 def _rows(namespace: int, span: dict[str, Any], kinds: set[str]) -> dict[tuple[str, int, int], Evidence]:
@@ -158,6 +161,11 @@ def _faults_of_item(chunk: Chunk, item: Item, result: Scan) -> Iterator[Fault]:
     row = chunk.rows.get((item.kind, item.seq, item.item))
     if row is None and item.kind != "name":
         yield Fault("row_missing", item.seq, item.item, expected=f"a row of kind {item.kind}", got="no row")
+        return
+    # The row of a name is erasable and commits to nothing; what it names is the object of its item.
+    named = chunk.names.get((item.seq, item.item), item.object)
+    if named != item.object:
+        yield Fault("row_mismatch", item.seq, item.item, expected=str(item.object), got=str(named))
         return
     parts = unpack(item.parts)
     digest = commitment.item_commitment(row_of(row) if row is not None else {}, parts)

@@ -1,7 +1,8 @@
 """The scan of a whole ledger: everything is hashed again, nothing that is stored is believed.
 
 Checks run from the top down and stop at the first fault of an entry, so that one edit gives one code:
-sequence, leaf, tree, items, row, content; then checkpoints and, where the reader kept one, the reader's.
+sequence, leaf, tree, items, row, content; where all of it holds, what the slices above add (`verify_also`); then
+checkpoints and, where the reader kept one, the reader's.
 
 Codes: payload_mismatch, salt_invalid, content_missing, content_unlisted, row_mismatch, row_missing, row_unlisted,
 items_mismatch, leaf_mismatch, node_mismatch, order_mismatch, sequence_gap, log_truncated, checkpoint_inconsistent,
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from django.db.models import Max
 
 from memory.ledger.kernel import commitment, merkle, note, signing
-from memory.ledger.models import Checkpoint, Entry, Head, Namespace, Node
+from memory.ledger.models import Checkpoint, Entry, Head, Item, Namespace, Node, PublicKey
 from memory.ledger.queries.leaves import leaf_fields
 from memory.ledger.queries.proofs import trusted_keys
 from memory.ledger.queries.scanning import Chunk, Fault, Scan, faults_of_entry, load_chunk, unlisted
@@ -23,6 +24,21 @@ from memory.ledger.queries.scanning import Chunk, Fault, Scan, faults_of_entry, 
 CHUNK = 200
 
 Coordinate = tuple[int, int]
+
+
+Further = Callable[[int], Iterator[Fault]]
+_further_checks: list[Further] = []
+
+
+def verify_also(check: Further) -> None:
+    """Register what a slice above checks in its rows of a namespace, once these equal their commitments."""
+    if check not in _further_checks:
+        _further_checks.append(check)
+
+
+def _further(namespace: int) -> Iterator[Fault]:
+    for check in _further_checks:
+        yield from check(namespace)
 
 
 def scan(namespace: int, *, kept: str = "", progress: Callable[[int, int], None] | None = None) -> Scan:
@@ -36,6 +52,8 @@ def scan(namespace: int, *, kept: str = "", progress: Callable[[int, int], None]
     roots = _scan_entries(store, result, _sizes(store, reader), progress)
     known = {fault.seq for fault in result.faults} | result.missing
     result.faults.extend(fault for fault in unlisted(namespace) if fault.seq not in known)
+    if not result.faults:
+        result.faults.extend(_further(namespace))
     _scan_length(store, result)
     _scan_checkpoints(store, result, roots)
     if reader is not None:
@@ -75,12 +93,11 @@ class _Walk:
 
     def step(self, chunk: Chunk, entry: Entry, stored: dict[Coordinate, bytes]) -> None:
         if entry.seq != self.expected:
-            self.result.faults.append(
-                Fault("sequence_gap", self.expected, expected=f"entry {self.expected}", got=f"entry {entry.seq}")
-            )
             self.result.missing.update(range(self.expected, entry.seq))
             # What stands beyond a gap cannot be placed in the tree any more; its own hashes still can be checked.
             self.is_broken = True
+            if (gap := self._gap_fault(entry)) is not None:
+                self.result.faults.append(gap)
         fault = self._leaf_fault(entry) or next(faults_of_entry(chunk, entry, self.result), None)
         if fault is not None:
             self.result.faults.append(fault)
@@ -108,6 +125,9 @@ class _Walk:
         if not self.is_broken:
             keep = set(merkle.peaks(self.expected - 1))
             self.frontier = {at: digest for at, digest in self.frontier.items() if at in keep}
+
+    def _gap_fault(self, entry: Entry) -> Fault | None:
+        return Fault("sequence_gap", self.expected, expected=f"entry {self.expected}", got=f"entry {entry.seq}")
 
     def _leaf_fault(self, entry: Entry) -> Fault | None:
         stored = bytes(entry.leaf)
@@ -164,10 +184,14 @@ def _scan_length(store: Namespace, result: Scan) -> None:
 
 def _scan_checkpoints(store: Namespace, result: Scan, roots: dict[int, bytes]) -> None:
     keys = trusted_keys(store)
+    faulty = {fault.seq for fault in result.faults}
+    # Where the row of a published key is faulty, that is the fault: not the checkpoints that the key signed.
+    published = Item.objects.filter(namespace=store, kind=PublicKey.item_kind).values_list("seq", flat=True)
+    is_key_in_doubt = bool(faulty) and not faulty.isdisjoint(published)
     for row in Checkpoint.objects.filter(namespace=store).order_by("seq"):
         result.n_checkpoints += 1
         fault = _checkpoint_fault(store, row, keys, roots.get(row.seq))
-        if fault is not None:
+        if fault is not None and not (fault.code == "key_unknown" and is_key_in_doubt):
             result.faults.append(fault)
 
 
