@@ -42,11 +42,14 @@ def verify(
     Appends: `record_check`. Raises Forbidden, note.NoteError (kept is no checkpoint).
     """
     found = scan(by.namespace, kept=kept, progress=progress)
-    report = report_of(found)
+    return record(by, found), report_of(found)
+
+
+def record(by: Actor, found: Scan) -> Recorded:
+    """Write down what a scan found. Appends: `record_check`. Raises Forbidden."""
     faults = [Found(fault.code, seq=fault.seq, item=fault.item) for fault in found.faults]
     verdict = "ok" if found.is_clean else "failed"
-    run = record_run(
+    return record_run(
         by, name=NAME, version=VERSION, verdict=verdict, at_seq=found.size, n_checked=found.n_items, found=faults,
-        report=report,
+        report=report_of(found),
     )  # fmt: skip
-    return run, report

@@ -15,6 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 from memory.agents.operations import admit_member
+from memory.agents.people import members
 from memory.agents.queries import role_of
 from memory.base import clock, ids
 from memory.base.actor import ROLE_POWERS, Actor
@@ -28,6 +29,12 @@ from memory.ledger.operations.founding import found
 def standing(names: Iterable[str]) -> dict[str, Namespace]:
     """Those of the namespaces that exist, by name."""
     return {row.name: row for row in Namespace.objects.filter(name__in=sorted(set(names))).order_by("pk")}
+
+
+def owners_of(name: str) -> list[int]:
+    """The people who own the namespace of that name; nobody where there is none."""
+    namespace = standing([name]).get(name)
+    return [row.person for row in members(namespace.pk) if row.role == "owner"] if namespace is not None else []
 
 
 def require_own(by: Actor, names: Iterable[str]) -> dict[str, Namespace]:

@@ -55,7 +55,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What one target took: the entry, None where nothing was new."""
+    """What one target took: the entry and the import, None where nothing was new."""
 
     namespace: str
     seq: int | None
@@ -64,6 +64,7 @@ class Applied:
     n_quarantined: int
     n_findings: int
     n_skipped: int
+    run: UUID | None = None
 
 
 @dataclass(slots=True)
@@ -110,7 +111,7 @@ def apply(by: Actor, target: Target, plan: NamespacePlan, *, more: Iterable[Find
         entry.add(*made.others, *made.findings, *made.rows)
         entry.then(lambda: made.effects.apply(by.namespace, entry.seq))
         entry.then(lambda: staging.drop(by.namespace))
-    return Applied(target.namespace.name, entry.seq, *counts)
+    return Applied(target.namespace.name, entry.seq, *counts, run=run)
 
 
 class _Maker:

@@ -1,0 +1,88 @@
+"""The ledger scan as a job: asked by any member, run in the request where the log is short, else by a worker.
+
+Invariants
+- What a scan found is told even where it cannot be written down: a broken log may take no further entry.
+- In a replay namespace, which takes no writes from people, the run is written by "system".
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from uuid import UUID
+
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError
+from django.tasks import task
+
+from memory.agents.identity import by_person
+from memory.base import clock, gate, jobs
+from memory.base.actor import Actor
+from memory.base.errors import DomainError, Invalid
+from memory.base.jobs import Job
+from memory.checks.ledger_scan import record, report_of
+from memory.checks.operations import RECORD, Recorded
+from memory.ledger.kernel import note
+from memory.ledger.models import Head, Item, Namespace
+from memory.ledger.queries.scanning import Scan
+from memory.ledger.queries.verification import scan
+
+KIND = "ledger_scan"
+# A scan hashes some thousands of items in a second.
+IN_REQUEST_ITEMS = 4_000
+
+logger = logging.getLogger("memory.checks")
+
+
+def ask_scan(by: Actor, *, kept: str = "") -> Job:
+    """Have the whole log verified. A short one is verified at once; a long one by the next free worker.
+
+    kept : the text of a checkpoint that the reader saved.   Raises Forbidden, Invalid (kept is no checkpoint).
+    """
+    gate.permits(by, RECORD)
+    if kept:
+        try:
+            note.parse(kept)
+        except note.NoteError as error:
+            raise Invalid.at("kept", expected="the text of a checkpoint", got=error) from error
+    job = jobs.ask(by, kind=KIND, given={"kept": kept, "namespace": Namespace.objects.get(pk=by.namespace).name})
+    if Item.objects.filter(namespace=by.namespace)[: IN_REQUEST_ITEMS + 1].count() > IN_REQUEST_ITEMS:
+        scan_ledger.enqueue(str(job.id))
+    else:
+        run_scan(job.id)
+    return jobs.job(job.id, namespace=by.namespace, kind=KIND)
+
+
+@task()
+def scan_ledger(job: str) -> None:
+    run_scan(UUID(job))
+
+
+def run_scan(id: UUID) -> None:
+    """Do the work of a scan that was asked for, and write down what it found."""
+    with jobs.running(id) as work:
+        by = _asker(work.job)
+        found = scan(
+            by.namespace, kept=work.job.given["kept"], progress=lambda done, total: work.tell("hashing", done, total)
+        )
+        written = _written(by, found)
+        work.end({"run": str(written.id) if written else None, "report": None if written else report_of(found)})
+
+
+def _asker(job: Job) -> Actor:
+    if job.person is None:
+        return Actor(job.namespace, "system")
+    by = by_person(job.person, namespace=job.given["namespace"], now=clock.now())
+    if not Namespace.objects.filter(pk=job.namespace, clock="replay").exists():
+        return by
+    last_at = Head.objects.get(namespace=job.namespace).last_at
+    return replace(Actor(job.namespace, "system"), event_at=last_at)
+
+
+def _written(by: Actor, found: Scan) -> Recorded | None:
+    """The run as it was recorded; None where the log takes no entry."""
+    try:
+        return record(by, found)
+    except (DatabaseError, ObjectDoesNotExist, DomainError):
+        logger.exception("scan not recorded", extra={"fields": {"namespace_id": by.namespace}})
+        return None

@@ -1,0 +1,79 @@
+"""What an import says of itself, as JSON for pages and the API, and as text for a command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from memory.interchange.contextfs.kernel.findings import CODES
+from memory.interchange.contextfs.operations import Report
+
+SEVERITIES = ("quarantined", "repaired", "information")
+
+
+def as_json(report: Report) -> dict[str, Any]:
+    """The report with each code's severity, clause and meaning."""
+    applied = [asdict(one) | {"run": str(one.run) if one.run else None} for one in report.applied]
+    return {
+        "source": report.source, "fingerprint": report.fingerprint, "file_sha256": report.file_sha256,
+        "is_dry_run": report.is_dry_run, "targets": dict(report.targets), "applied": applied,
+        "counts": {name: _plain(value) for name, value in report.counts.items()}, "codes": told_codes(report.codes),
+        "resembles": dict(report.resembles), "preview": [asdict(row) for row in report.preview],
+    }  # fmt: skip
+
+
+def _plain(value: Any) -> Any:
+    return dict(value) if isinstance(value, Mapping) else value
+
+
+def told_codes(codes: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Each code with its meaning, quarantines first."""
+    told = [
+        {
+            "code": code, "count": count, "severity": CODES[code].severity, "clause": CODES[code].clause,
+            "meaning": CODES[code].meaning,
+        }
+        for code, count in codes.items()
+    ]  # fmt: skip
+    return sorted(told, key=lambda one: (SEVERITIES.index(str(one["severity"])), one["code"]))
+
+
+def as_text(report: Report) -> str:
+    """The report in lines: where rows went, what was repaired and quarantined and why, and what was not repaired."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterator[str]:
+    counts = report.counts
+    would = " would take" if report.is_dry_run else " took"
+    yield f"source {report.source}"
+    yield (
+        f"  {_n(counts['n_records'], 'record')} ({counts['n_live']} live), {_n(counts['n_edges'], 'edge')}, "
+        f"{len(report.targets)} of {_n(len(counts['by_namespace']), 'namespace')}"
+    )
+    for other, shared in report.resembles.items():
+        yield f"  perhaps the same as {other}: {_n(shared, 'row')} coincide; --source settles it"
+    by_target = {one.namespace: one for one in report.applied}
+    for name, target in report.targets.items():
+        one = by_target[target]
+        entry = f", entry {one.seq}" if one.seq is not None else ""
+        yield (
+            f"{name} -> {target}{would} {_n(one.n_records, 'record')}, {_n(one.n_edges, 'edge')}, "
+            f"{_n(one.n_findings, 'finding')} ({one.n_quarantined} quarantined); {one.n_skipped} here before{entry}"
+        )
+    yield from _code_lines(told_codes(report.codes))
+    yield "Everything imported is relayed: it stands here on the word of the source."
+
+
+def _n(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _code_lines(told: list[dict[str, Any]]) -> Iterator[str]:
+    for severity, title in zip(SEVERITIES, ("quarantined, not repaired", "repaired", "noticed"), strict=True):
+        cases = [case for case in told if case["severity"] == severity]
+        yield f"{title}: {sum(case['count'] for case in cases)}"
+        for case in cases:
+            clause = f" ({case['clause']})" if case["clause"] else ""
+            yield f"  {case['count']:>6} x {case['code']}{clause}: {case['meaning']}"
