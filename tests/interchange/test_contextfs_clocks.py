@@ -1,7 +1,7 @@
 """Instants of a source that leaves the offset out, and the own claim that the newest clock tells."""
 
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,11 @@ def test_every_quarter_hour_of_offset_is_found_again(quarters: int, rest_seconds
 def test_no_offset_is_inferred_from_unrelated_clocks(created: str, reason: str) -> None:
     assert inferred_offset(created, claimed_at=NOON) is None, reason
     assert inferred_offset("2026-03-02T12:00:00", claimed_at=None) is None
+
+
+def test_the_zone_in_which_the_derivation_is_told_makes_no_difference() -> None:
+    elsewhere = NOON.astimezone(timezone(timedelta(hours=9)))
+    assert inferred_offset("2026-03-02T06:00:01", claimed_at=elsewhere) == timedelta(hours=-6)
 
 
 def test_offsets_agree_only_if_there_is_one() -> None:

@@ -83,6 +83,16 @@ def test_an_edge_without_two_records_of_one_namespace_is_quarantined(
     assert not [link for part in plan.namespaces for link in part.links]
 
 
+def test_both_halves_of_a_quarantined_pair_are_one_finding(foreign_file: ForeignFile) -> None:
+    foreign_file.memory("a").edge("a", "related_to", "ghost").edge("ghost", "related_to", "a")
+    foreign_file.pair("a", "references", "ghost")
+    plan = plan_of(foreign_file.done())
+    assert [(finding.relation, len(finding.rows)) for finding in by_code(plan)["endpoint-missing"]] == [
+        ("references", 2),
+        ("related_to", 2),
+    ]
+
+
 @pytest.mark.parametrize("edge", [("abcd1234", "supersedes", "b"), ("b", "superseded_by", "abcd1234")])
 def test_an_abbreviated_end_of_a_link_is_expanded_in_the_namespace_of_the_other(
     edge: tuple[str, str, str], foreign_file: ForeignFile

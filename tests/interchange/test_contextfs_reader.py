@@ -126,6 +126,13 @@ def test_a_view_is_no_table(foreign_file: ForeignFile) -> None:
     assert refusal(foreign_file.done()).code == "missing_table"
 
 
+def test_a_virtual_table_is_no_table(foreign_file: ForeignFile) -> None:
+    foreign_file.db.execute("DROP TABLE memories")
+    columns = "id, content, type, namespace_id, created_at, updated_at"
+    foreign_file.db.execute(f"CREATE VIRTUAL TABLE memories USING fts5({columns})")
+    assert refusal(foreign_file.done()).code == "missing_table"
+
+
 @pytest.mark.parametrize("column", ["id", "content", "type", "namespace_id", "created_at", "updated_at"])
 def test_a_missing_required_column_is_named(column: str, tmp_path: Path) -> None:
     kept = tuple(declared for declared in MEMORY_COLUMNS if not declared.startswith(f"{column} "))

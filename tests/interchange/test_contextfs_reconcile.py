@@ -172,6 +172,29 @@ def test_an_abbreviation_is_looked_up_in_the_own_namespace_only(foreign_file: Fo
     assert parents_of(plan)["child"] == [("evolved_from", "abcd1234-002", ("abbreviation-expanded",))]
 
 
+def test_a_record_is_never_the_expansion_of_what_it_mentions_itself(foreign_file: ForeignFile) -> None:
+    foreign_file.memory("abcd1234-old").derived("abcd1234-new", "evolved_from", "abcd1234")
+    plan = plan_of(foreign_file.done())
+    assert parents_of(plan)["abcd1234-new"] == [("evolved_from", "abcd1234-old", ("abbreviation-expanded",))]
+
+
+def test_an_edge_across_namespaces_that_nobody_claims_brings_no_foreign_text(foreign_file: ForeignFile) -> None:
+    foreign_file.memory("far", "other").memory("near").pair("near", "evolved_from", "far")
+    plan = plan_of(foreign_file.done())
+    (finding,) = by_code(plan)["cross-namespace"]
+    assert finding.before == {"claimed": False, "edge": True, "namespaces": ["app", "other"]}
+    assert (records_of(plan)["near"].n_quarantined, records_of(plan)["near"].holds_foreign_text) == (1, False)
+
+
+def test_a_parent_is_called_younger_only_on_clocks_that_are_known(foreign_file: ForeignFile) -> None:
+    foreign_file.memory("surely", created_at="2027-01-01T00:00:00+00:00")
+    foreign_file.memory("perhaps", created_at="2027-01-01T00:00:00")
+    foreign_file.derived("child", "merged_from", "surely", "perhaps")
+    plan = plan_of(foreign_file.done())
+    assert records_of(plan)["perhaps"].recorded.how == "assumed"
+    assert [finding.ids for finding in by_code(plan)["target-younger"]] == [("child", "surely")]
+
+
 def test_a_lost_edge_to_an_abbreviation_is_repaired_by_both_rules(foreign_file: ForeignFile) -> None:
     foreign_file.memory("abcd1234-001").derived("child", "split_from", "abcd1234", edges=False)
     plan = plan_of(foreign_file.done())

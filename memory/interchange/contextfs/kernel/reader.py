@@ -123,7 +123,6 @@ class ForeignStore:
         self._connection = connection
         self._limits = limits
         connection.text_factory = decoded_text
-        connection.execute("PRAGMA query_only = ON")
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA temp_store = MEMORY")
         connection.execute("BEGIN")
