@@ -5,12 +5,14 @@ from django.urls import path
 from audit import health
 from audit.pages import gallery, overview, sign_in
 from audit.pages.records import urls as records
+from memory.api.site import api
 
 urlpatterns = [
     *sign_in.urlpatterns,
     *overview.urlpatterns,
     *records.urlpatterns,
     *gallery.urlpatterns,
+    path("api/v1/", api.urls),
     path("healthz", health.alive, name="healthz"),
     path("readyz", health.ready, name="readyz"),
 ]

@@ -24,14 +24,16 @@ from memory.agents.models import (
 from memory.agents.queries import frozen, role_of, scope_bits
 from memory.base import clock, gate, ids, instants
 from memory.base.actor import Actor
+from memory.base.answers import Appended
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.base.text import NAME_CHARS, fault
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import Appended, book_for, opened, retried
+from memory.ledger.operations.appending import book_for, opened, retried
 
 MARK = "plm_"
 DEFAULT_LIFE = timedelta(days=90)
 LONGEST_LIFE = timedelta(days=366)
+AUDITOR_LIFE = timedelta(days=90)
 SETTING_VALUES = {"approval_mode": ("two_person", "single_owner")}
 
 
@@ -168,9 +170,9 @@ def freeze(by: Actor, *, agent: UUID, frozen_now: bool = True, reason: str = "")
 
 
 def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | None = None) -> Appended:
-    """Give the person a role in the namespace, or end it with `none`.
+    """Give the person a role in the namespace, or end it with `none`. An auditor without an end gets AUDITOR_LIFE.
 
-    Appends: `admit_member`. Raises Invalid (role; an auditor without an end), Conflict (the last owner would go).
+    Appends: `admit_member`. Raises Invalid (role), Conflict (the last owner would go), Forbidden (owners only).
     """
     if role not in ROLES:
         raise Invalid.at("role", expected=" or ".join(ROLES), got=role)
@@ -180,7 +182,8 @@ def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | No
             return entry.answer
         if role != "owner" and role_of(by.namespace, person) == "owner" and _is_last_owner(by.namespace, person):
             raise Conflict("The last owner of a namespace cannot be removed.")
-        row = {"person": person, "role": role, "expires_at": expires_at}
+        ends = entry.recorded_at + AUDITOR_LIFE if role == "auditor" and expires_at is None else expires_at
+        row = {"person": person, "role": role, "expires_at": ends}
         entry.add(Draft("membership", ids.new_id(), Membership, row))
     return entry.answer
 

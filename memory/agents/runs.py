@@ -11,9 +11,10 @@ from uuid import UUID
 from memory.agents.models import Run, RunEnd, RunReference
 from memory.base import gate, ids, sql
 from memory.base.actor import Actor, RunGiven
+from memory.base.answers import Appended
 from memory.base.errors import Conflict, NotFound, Raced
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import Appended, OpenEntry, opened, retried
+from memory.ledger.operations.appending import OpenEntry, opened, retried
 from memory.ledger.queries.contents import contents_of
 
 
@@ -29,7 +30,13 @@ def attach(entry: OpenEntry) -> None:
     if known is not None:
         entry.run = known
         return
+    if entry.verb == "refuse":
+        # What was refused has opened nothing.
+        return
     if given.id is not None and not (given.title or given.refs):
+        if entry.by.kind == "system":
+            # A refusal is written down whatever run the refused act named.
+            return
         raise NotFound(f"There is no run {given.id}.")
     entry.run = _open(entry, given)
 
@@ -60,8 +67,8 @@ def open_run(by: Actor) -> tuple[UUID, int, bool]:
     Raises Conflict (a run with this id exists and says something else).
     """
     given = by.run or RunGiven()
-    if given.id is not None and (first := _stands(by.namespace, given)) is not None:
-        return given.id, first, True
+    if given.id is not None and (standing := _stands(by.namespace, given.id, given)) is not None:
+        return given.id, standing, True
     request = {"id": str(given.id) if given.id else None, "kind": given.kind, **_told(given)}
     from_refs = _find(by.namespace, given)
     if from_refs is not None and not by.idempotency_key:
@@ -79,9 +86,9 @@ def open_run(by: Actor) -> tuple[UUID, int, bool]:
     return entry.run, entry.seq, False
 
 
-def _stands(namespace: int, given: RunGiven) -> int | None:
-    """The entry that opened a run of this id that says the same."""
-    row = Run.objects.filter(namespace=namespace, id=given.id, kind=given.kind).first()
+def _stands(namespace: int, run: UUID, given: RunGiven) -> int | None:
+    """The entry that opened the run, if the run says the same."""
+    row = Run.objects.filter(namespace=namespace, id=run, kind=given.kind).first()
     if row is None:
         return None
     told = contents_of(namespace, [(row.seq, row.item)])[row.seq, row.item].get("run")

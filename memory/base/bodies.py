@@ -116,10 +116,10 @@ def moved(refusal: DomainError, *under: str | int) -> DomainError:
     return type(refusal)(f"{where}: {refusal.detail}", errors=places or (Place(under, refusal.code),), **refusal.extra)
 
 
-def refused(errors: Sequence[Mapping[str, Any]], body: Any) -> DomainError:
+def refused(errors: Sequence[Mapping[str, Any]], body: Any = None) -> DomainError:
     """The refusal for what a schema found wrong.
 
-    errors : as pydantic lists them, `loc` below the body.   body : what was validated.
+    errors : as pydantic lists them, `loc` below the body.   body : what was validated; None for parameters.
     """
     found = sorted(_places(errors, body), key=lambda place: [str(step) for step in place.loc])
     # Whatever else is wrong, a client must first send less.
@@ -137,11 +137,14 @@ def _places(errors: Sequence[Mapping[str, Any]], body: Any) -> Iterator[Place]:
         loc = _as_sent(error["loc"], body)
         if kind.startswith("union_tag"):
             loc = (*loc, str(context["discriminator"]).strip("'"))
-        yield Place(loc, _word(kind), _expected(kind, error["msg"], context), _got(kind, error.get("input")))
+        value = context.get("tag", error.get("input"))
+        yield Place(loc, _word(kind), _expected(kind, error["msg"], context), _got(kind, value))
 
 
 def _as_sent(loc: Loc, body: Any) -> Loc:
     """The steps that exist in what was sent; the last one may be what is missing there."""
+    if body is None:
+        return loc
     steps: list[str | int] = []
     here: Any = body
     for index, step in enumerate(loc):
@@ -180,7 +183,12 @@ def _expected(kind: str, message: str, context: Mapping[str, Any]) -> str:
         return "no field of this name"
     if kind in ("literal_error", "union_tag_invalid"):
         return str(context.get("expected") or context.get("expected_tags")).replace("'", "")
-    return message.removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("String should ")
+    if kind == "string_pattern_mismatch":
+        return f"text that matches {context['pattern']}"
+    for bound, words in (("min_length", "at least"), ("max_length", "at most")):
+        if bound in context:
+            return f"{words} {context[bound]} {'characters' if kind.startswith('string') else 'items'}"
+    return message.removeprefix("Input should be ")
 
 
 def _got(kind: str, value: Any) -> str:

@@ -11,10 +11,11 @@ from uuid import UUID
 
 from memory.base import clock, gate, ids, instants
 from memory.base.actor import Actor
+from memory.base.answers import Appended
 from memory.base.errors import Invalid
 from memory.checks.models import VERDICTS, CheckRun, Finding, Waiver
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import Appended, opened
+from memory.ledger.operations.appending import opened
 
 FINDINGS_KEPT = 500
 RECORD = gate.Requirement(("read",))

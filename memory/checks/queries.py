@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from memory.base.asof import AsOf
 from memory.base.errors import NotFound
 from memory.checks.models import CheckRun, Finding
@@ -48,15 +50,25 @@ class CheckDetail:
     report: Any
 
 
-def check_runs(at: AsOf, *, name: str = "", limit: int = 50) -> list[CheckRow]:
-    """Runs up to the point, newest first."""
-    rows = CheckRun.objects.filter(namespace=at.namespace, seq__lte=at.seq)
-    if name:
-        rows = rows.filter(check_name=name)
+def check_runs(at: AsOf, *, name: str = "", before: int | None = None, limit: int = 50) -> list[CheckRow]:
+    """Runs up to the point, newest first; `before` is an exclusive seq."""
+    rows = _runs(at, name)
+    if before is not None:
+        rows = rows.filter(seq__lt=before)
     found = list(rows.order_by("-seq")[:limit])
     entries = Entry.objects.filter(namespace=at.namespace, seq__in=[row.seq for row in found])
     instants = dict(entries.values_list("seq", "recorded_at"))
     return [_row(row, instants[row.seq]) for row in found]
+
+
+def count_runs(at: AsOf, *, name: str = "") -> int:
+    """How many runs `check_runs` lists over all its pages."""
+    return _runs(at, name).count()
+
+
+def _runs(at: AsOf, name: str) -> QuerySet[CheckRun]:
+    rows = CheckRun.objects.filter(namespace=at.namespace, seq__lte=at.seq)
+    return rows.filter(check_name=name) if name else rows
 
 
 def _row(row: CheckRun, recorded_at: datetime) -> CheckRow:

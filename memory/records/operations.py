@@ -10,12 +10,13 @@ from uuid import UUID
 
 from memory.base import gate, ids, sql
 from memory.base.actor import Actor
+from memory.base.answers import Appended
 from memory.base.bodies import moved
 from memory.base.errors import Conflict, DomainError, Erased, Invalid, NotFound
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment
-from memory.ledger.operations.appending import Appended, NameBook, OpenEntry, book_for, opened, retried
+from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
 from memory.records import fulltext
 from memory.records.content import NewRecord, details_of, indexed_text, request_of, text_digest

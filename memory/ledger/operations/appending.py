@@ -20,6 +20,7 @@ from django.db import connection, transaction
 
 from memory.base import clock, gate, ids, sql
 from memory.base.actor import Actor
+from memory.base.answers import Appended
 from memory.base.canonical import canonical
 from memory.base.errors import Conflict, Erased, Forbidden, IdempotencyMismatch, Raced, Unavailable
 from memory.ledger import drafts as drafting
@@ -53,14 +54,6 @@ def retried[**P, R](operation: Callable[P, R]) -> Callable[P, R]:
         raise Unavailable("The store is busy: what this write rests on kept changing. Try again.")
 
     return attempt
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """The entry that answers an operation; `replayed` where an earlier request under the same key wrote it."""
-
-    seq: int
-    replayed: bool = False
 
 
 @dataclass(slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+from django.db.models import QuerySet
+
 from memory.base.asof import AsOf
 from memory.base.errors import NotFound
 from memory.ledger.drafts import unpack
@@ -65,18 +67,26 @@ def entries(
     run: UUID | None = None, agent: UUID | None = None,
 ) -> list[EntryRow]:  # fmt: skip
     """Entries up to the point, newest first; `before` and `after` are exclusive seqs."""
-    rows = Entry.objects.filter(namespace=at.namespace, seq__lte=at.seq)
-    if verb:
-        rows = rows.filter(verb=verb)
-    if run is not None:
-        rows = rows.filter(run=run)
-    if agent is not None:
-        rows = rows.filter(agent=agent)
+    rows = _narrowed(at, verb=verb, run=run, agent=agent)
     if after is not None:
         found = list(rows.filter(seq__gt=after).order_by("seq")[:limit])[::-1]
     else:
         found = list((rows.filter(seq__lt=before) if before is not None else rows).order_by("-seq")[:limit])
     return entry_rows(at.namespace, found)
+
+
+def count_entries(at: AsOf, *, verb: str = "", run: UUID | None = None, agent: UUID | None = None) -> int:
+    """How many entries `entries` lists over all its pages."""
+    return _narrowed(at, verb=verb, run=run, agent=agent).count() if verb or run or agent else at.seq
+
+
+def _narrowed(at: AsOf, *, verb: str, run: UUID | None, agent: UUID | None) -> QuerySet[Entry]:
+    rows = Entry.objects.filter(namespace=at.namespace, seq__lte=at.seq)
+    if verb:
+        rows = rows.filter(verb=verb)
+    if run is not None:
+        rows = rows.filter(run=run)
+    return rows if agent is None else rows.filter(agent=agent)
 
 
 def entry_rows(namespace: int, rows: Sequence[Entry]) -> list[EntryRow]:
@@ -114,6 +124,7 @@ def _item(row: Item, erased: dict[tuple[int, str], int]) -> ItemRow:
     return ItemRow(row.item, row.kind, row.object, bytes(row.commitment), bytes(row.hash), parts)
 
 
-def latest_checkpoint(namespace: int) -> Checkpoint | None:
-    """The newest signed checkpoint."""
-    return Checkpoint.objects.filter(namespace=namespace).order_by("-seq").first()
+def latest_checkpoint(namespace: int, *, until: int | None = None) -> Checkpoint | None:
+    """The newest signed checkpoint, of at most `until` entries where that is given."""
+    rows = Checkpoint.objects.filter(namespace=namespace)
+    return (rows if until is None else rows.filter(seq__lte=until)).order_by("-seq").first()

@@ -6,9 +6,10 @@ from uuid import UUID
 
 from memory.base import gate
 from memory.base.actor import Actor
+from memory.base.answers import Appended
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import Appended, opened, retried
+from memory.ledger.operations.appending import opened, retried
 from memory.lineage.models import ANCESTRY, INVERSE, LINKS, SYMMETRIC, Edge
 from memory.records.models import RecordState
 

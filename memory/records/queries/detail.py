@@ -16,7 +16,7 @@ from memory.ledger.models import Entry
 from memory.ledger.queries.contents import commitments_of, contents_of
 from memory.records.models import Record, RecordState, Withdrawal
 
-PREFIX = re.compile(r"[0-9a-f]{4,8}(-?[0-9a-f]{0,4}){0,4}")
+PREFIX = re.compile(r"[0-9a-f]{4,32}")
 CANDIDATES = 20
 
 
@@ -157,7 +157,7 @@ def resolved(at: AsOf, *, prefix: str) -> UUID:
     """
     text = prefix.strip()
     digits = text.replace("-", "")
-    if not PREFIX.fullmatch(text) or not 4 <= len(digits) <= 32:
+    if not PREFIX.fullmatch(digits) or text not in (digits, str(UUID(hex=digits.ljust(32, "0")))[: len(text)]):
         raise Invalid.at("prefix", expected="an id, or at least 4 hex digits of one in lower case", got=prefix)
     low, high = UUID(hex=digits.ljust(32, "0")), UUID(hex=digits.ljust(32, "f"))
     rows = Record.objects.filter(namespace=at.namespace, seq__lte=at.seq, id__gte=low, id__lte=high).order_by("id")

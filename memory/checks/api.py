@@ -1,0 +1,67 @@
+"""Routes of checks: what laws, scans and probes found, running one, waiving one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from ninja import Path, Query
+from ninja.responses import Status
+
+from memory.base import gate
+from memory.base.doors import Entered, Routes, actor, made, page
+from memory.base.schemas import Act, Id
+from memory.checks import operations, queries, running
+from memory.checks.schemas import (
+    CheckDetailOut,
+    CheckedOut,
+    CheckList,
+    CheckName,
+    CheckOut,
+    WaivedOut,
+    WaiveIn,
+)
+from memory.ledger.queries import asof
+from memory.ledger.schemas import Limit, Point, SeqParameter, rests_on
+
+routes = Routes("checks")
+
+# Whoever may read may have it checked; a token has no say in what is checked.
+RUN = gate.Requirement(("read",), by_person=True)
+
+
+@routes.read("/checks", answer=CheckList)
+def checks(
+    request: Entered, point: Query[Point], name: CheckName | None = None, after: SeqParameter | None = None,
+    limit: Limit = 50,
+) -> CheckList:  # fmt: skip
+    """Runs of checks, newest first; `after` is the seq to go on from."""
+    at = point.at(request.auth.namespace)
+    found = queries.check_runs(at, name=name or "", before=after, limit=limit + 1)
+    return CheckList(
+        items=[CheckOut.of(row) for row in found[:limit]], total=queries.count_runs(at, name=name or ""),
+        next=str(found[limit - 1].seq) if len(found) > limit else None, names=list(running.names()), **rests_on(at),
+    )  # fmt: skip
+
+
+@routes.read("/checks/{check}", answer=CheckDetailOut)
+def check(request: Entered, check: Annotated[Id, Path()], point: Query[Point]) -> CheckDetailOut:
+    """One run of a check, with what it found."""
+    at = point.at(request.auth.namespace)
+    return CheckDetailOut.of(queries.check_run(at, id=check), **rests_on(at))
+
+
+@routes.write("/checks/{name}/run", need=RUN, answer=CheckedOut, makes=True)
+def run(request: Entered, name: Annotated[CheckName, Path()], body: Act | None = None) -> Status[CheckedOut]:
+    """Run a check now and record what it finds."""
+    by = actor(request, (body or Act()).run)
+    done = running.run(by, name=name)
+    found = queries.check_run(asof.now(by.namespace), id=done.id)
+    return made(CheckedOut.of(done, found, url=page(request, "/laws")), is_new=not done.replayed)
+
+
+@routes.write("/laws/{clause}/waive", need=gate.OWN, answer=WaivedOut)
+def waive(request: Entered, clause: Annotated[CheckName, Path()], body: WaiveIn) -> WaivedOut:
+    """Count an invariant as settled until a date; its verdict stays."""
+    by = actor(request, body.run)
+    done = operations.waive(by, name=clause, reason=body.reason, expires_at=body.expires_at)
+    return WaivedOut.of(done, url=page(request, "/laws"))

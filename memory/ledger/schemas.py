@@ -1,0 +1,296 @@
+"""What the routes of the ledger take and answer, and the as-of point that every read takes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
+from pydantic_core import PydanticCustomError
+
+from memory.base.asof import AsOf
+from memory.base.canonical import INTEGER_LIMIT
+from memory.base.schemas import LIST_ITEMS, Act, Given, Id, Instant, Listed, Note, Read, Word, Written
+from memory.ledger.models import Checkpoint
+from memory.ledger.queries import asof
+from memory.ledger.queries.entries import EntryDetail, EntryRow, ItemRow
+from memory.ledger.queries.proofs import Consistency
+from memory.ledger.queries.radius import Affected, Part, Radius
+from memory.ledger.queries.scanning import Fault, Scan, Verdict
+
+REFERENCES = 1_000
+ITEM_LIMIT = 2**31 - 1
+KEPT_CHARS = 10_000
+
+SeqParameter = Annotated[int, Field(ge=1, le=INTEGER_LIMIT)]
+ItemIndex = Annotated[int, Field(ge=0, le=ITEM_LIMIT)]
+Limit = Annotated[int, Field(ge=1, le=LIST_ITEMS)]
+Address = tuple[
+    Annotated[int, Field(strict=True, ge=1, le=INTEGER_LIMIT)], Annotated[int, Field(strict=True, ge=0, le=ITEM_LIMIT)]
+]  # fmt: skip
+
+
+class Point(BaseModel):
+    """The as-of point of a read; without it the answer is of now."""
+
+    valid_at: str = Field("", max_length=40, description="true at this instant (RFC 3339)")
+    known_at: str = Field("", max_length=60, description="as recorded by: an instant, seq:N, or source:<instant>")
+
+    def at(self, namespace: int) -> AsOf:
+        """Raises Invalid (not an instant, a seq beyond the head)."""
+        return asof.resolve(namespace, valid_at=self.valid_at, known_at=self.known_at)
+
+
+def rests_on(at: AsOf) -> dict[str, Any]:
+    """What every read says of its point."""
+    return {"seq": at.seq, "provisional": at.provisional}
+
+
+class EntryFilter(BaseModel):
+    """Which entries, and in which order; `after` is the seq to go on from."""
+
+    verb: str = Field("", max_length=32)
+    run: Id | None = None
+    agent: Id | None = None
+    sort: Literal["-seq", "seq"] = "-seq"
+    after: SeqParameter | None = None
+    limit: Limit = 50
+
+
+class EntryOut(BaseModel):
+    """One operation as the ledger holds it. `has_key`: it was asked under an Idempotency-Key."""
+
+    seq: int
+    recorded_at: Instant
+    verb: str
+    principal: str
+    person: int | None
+    agent: UUID | None
+    loader: UUID | None
+    run: UUID | None
+    host: str
+    on_behalf_of: str
+    request: UUID | None
+    n_items: int
+    leaf: str
+    items_root: str
+    has_key: bool
+
+    @classmethod
+    def of(cls, row: EntryRow) -> EntryOut:
+        plain = {name: getattr(row, name) for name in cls.model_fields if name not in ("leaf", "items_root")}
+        return cls(**plain, leaf=row.leaf.hex(), items_root=row.items_root.hex())
+
+
+class EntryList(Listed[EntryOut]):
+    """Entries in the order asked for."""
+
+
+class PartOut(BaseModel):
+    """One part of an item. `erased_by` is the entry that erased its text."""
+
+    name: str
+    commitment: str
+    erased_by: int | None
+
+
+class ItemOut(BaseModel):
+    """One item of an entry: what the ledger commits to."""
+
+    item: int
+    kind: str
+    object: UUID
+    commitment: str
+    hash: str
+    parts: list[PartOut]
+
+    @classmethod
+    def of(cls, row: ItemRow) -> ItemOut:
+        parts = [PartOut(name=name, commitment=digest.hex(), erased_by=by) for name, digest, by in row.parts]
+        return cls(
+            item=row.item, kind=row.kind, object=row.object, commitment=row.commitment.hex(), hash=row.hash.hex(),
+            parts=parts,
+        )  # fmt: skip
+
+
+class EntryDetailOut(Read):
+    """An entry with its items. `checkpoint` is the size of the first signed checkpoint that covers it."""
+
+    entry: EntryOut
+    items: list[ItemOut]
+    next_item: int | None
+    checkpoint: int | None
+
+    @classmethod
+    def of(cls, found: EntryDetail, at: AsOf) -> EntryDetailOut:
+        items = [ItemOut.of(item) for item in found.items]
+        after = items[-1].item + 1 if items else found.row.n_items
+        return cls(
+            entry=EntryOut.of(found.row), items=items, next_item=after if after < found.row.n_items else None,
+            checkpoint=found.checkpoint, **rests_on(at),
+        )  # fmt: skip
+
+
+class CheckpointOut(Read):
+    """A signed checkpoint: a note over the first `size` entries, to be kept out of the house."""
+
+    size: int
+    root: str
+    signed_at: Instant
+    note: str
+
+    @classmethod
+    def of(cls, row: Checkpoint, at: AsOf) -> CheckpointOut:
+        return cls(
+            size=row.seq, root=bytes(row.root).hex(), signed_at=row.signed_at, note=row.note, **rests_on(at)
+        )  # fmt: skip
+
+
+class ProofOut(BaseModel):
+    """The proof file of one item, as the stand-alone verifier takes it."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: Literal["palimpsest-proof"]
+    version: int
+    namespace: str
+    seq: int
+    item: int
+    size: int
+    item_path: list[str]
+    entry_path: list[str]
+    checkpoint: str
+
+
+class ConsistencyOut(Read):
+    """The proof that the log of `second` entries begins with that of `first`."""
+
+    first: int
+    second: int
+    first_root: str
+    second_root: str
+    path: list[str]
+
+    @classmethod
+    def of(cls, found: Consistency, at: AsOf) -> ConsistencyOut:
+        return cls(
+            first=found.first, second=found.second, first_root=found.first_root.hex(),
+            second_root=found.second_root.hex(), path=[digest.hex() for digest in found.path], **rests_on(at),
+        )  # fmt: skip
+
+
+class VerifyIn(Given):
+    """`kept` is the text of a checkpoint that the caller saved elsewhere."""
+
+    kept: Annotated[str, Field(max_length=KEPT_CHARS)] = ""
+
+
+class FaultOut(BaseModel):
+    """One fault, at one place, with both sides."""
+
+    code: str
+    seq: int
+    item: int | None
+    part: str
+    expected: str
+    got: str
+
+    @classmethod
+    def of(cls, fault: Fault) -> FaultOut:
+        return cls(**{name: getattr(fault, name) for name in cls.model_fields})
+
+
+class VerdictsOut(BaseModel):
+    """Three verdicts, never folded into one."""
+
+    content: Verdict
+    inclusion: Verdict
+    consistency: Verdict
+
+
+class ScanOut(Read):
+    """What a scan of the whole ledger found; the first faults are listed."""
+
+    size: int
+    root: str
+    verdicts: VerdictsOut
+    n_entries: int
+    n_items: int
+    n_contents: int
+    n_erased: int
+    n_checkpoints: int
+    n_faults: int
+    faults: list[FaultOut]
+
+    @classmethod
+    def of(cls, found: Scan) -> ScanOut:
+        counted = [name for name in cls.model_fields if name.startswith("n_") and name != "n_faults"]
+        verdicts = VerdictsOut(content=found.content, inclusion=found.inclusion, consistency=found.consistency)
+        return cls(
+            seq=found.size, size=found.size, root=found.root.hex(), verdicts=verdicts, n_faults=len(found.faults),
+            faults=[FaultOut.of(fault) for fault in found.faults[:LIST_ITEMS]],
+            **{name: getattr(found, name) for name in counted},
+        )  # fmt: skip
+
+
+class ErasureIn(Act):
+    """What is to be erased, by record or by item, and why. A dry run erases nothing and tells what would go."""
+
+    records: Annotated[list[Id], Field(min_length=1, max_length=REFERENCES)] | None = None
+    items: Annotated[list[Address], Field(min_length=1, max_length=REFERENCES)] | None = None
+    reason: Literal["request", "policy", "secret", "mistake", "source"]
+    note: Note = ""
+    dry_run: StrictBool = False
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.records is None) == (self.items is None):
+            raise PydanticCustomError("one_of", "either `records` or `items`")
+        return self
+
+
+class PartRef(BaseModel):
+    """One part of one item, and what the item is about."""
+
+    seq: int
+    item: int
+    part: str
+    kind: str
+    object: UUID
+
+    @classmethod
+    def of(cls, row: Part) -> PartRef:
+        return cls(seq=row.seq, item=row.item, part=row.part, kind=row.kind, object=row.object)
+
+
+class AffectedOut(BaseModel):
+    """Something that rests on what is erased: it stays, and loses its ground."""
+
+    kind: str
+    id: str
+    relation: str
+
+    @classmethod
+    def of(cls, row: Affected) -> AffectedOut:
+        return cls(kind=row.kind, id=row.id, relation=row.relation)
+
+
+class ErasureOut(Written):
+    """What was erased, or what would be. `refusal` says why the act itself would be refused now."""
+
+    dry_run: bool
+    parts: list[PartRef]
+    n_gone_before: int
+    affected: list[AffectedOut]
+    n_affected: int
+    refusal: Word | None = None
+
+    @classmethod
+    def of(cls, found: Radius, *, done: int | None, **told: Any) -> ErasureOut:
+        """`done` is the entry that erased; None for what would be erased."""
+        parts = [PartRef.of(part) for part in found.parts if part.erased_by == done]
+        n_gone = sum(part.erased_by not in (None, done) for part in found.parts)
+        return cls(
+            parts=parts, n_gone_before=n_gone, dry_run=done is None,
+            affected=[AffectedOut.of(one) for one in found.affected], n_affected=found.n_affected, **told,
+        )  # fmt: skip

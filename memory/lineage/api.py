@@ -1,0 +1,132 @@
+"""Routes of lineage: derivations, links, what a record came from and what came of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from django.http import HttpResponse
+from ninja import Body, Path, Query
+from ninja.responses import Status
+
+from memory.base import gate
+from memory.base.actor import Actor
+from memory.base.doors import Entered, Routes, actor, made, page
+from memory.base.errors import Invalid
+from memory.base.schemas import Id
+from memory.ledger.schemas import Point, rests_on
+from memory.lineage.operations import derivations, links, merging
+from memory.lineage.operations.deriving import Derived
+from memory.lineage.queries import ancestry as walks
+from memory.lineage.queries import graph as graphs
+from memory.lineage.schemas import (
+    DerivationIn,
+    DerivedOut,
+    EdgeIn,
+    EdgeOut,
+    EvolveIn,
+    GraphFilter,
+    GraphOut,
+    MergeIn,
+    SplitIn,
+    SupersedeIn,
+    TimelineOut,
+    WalkLimit,
+    WalkOut,
+)
+from memory.records.queries import detail
+
+routes = Routes("lineage")
+
+Record = Annotated[Id, Path()]
+
+
+@routes.write(
+    "/derivations", need=gate.WRITE, answer=DerivedOut, makes=True, codes=("withdrawn", "stale_version"),
+    takes_match=True,
+)  # fmt: skip
+def derive(request: Entered, body: Annotated[DerivationIn, Body()]) -> Status[DerivedOut]:
+    """Evolve, merge, split or supersede records."""
+    base = _base(request, body)
+    done = _derived(actor(request, body.run), body, base=base)
+    shown = done.records[0] if done.records else getattr(body, "new", None)
+    return made(DerivedOut.of(done, url=page(request, f"/records/{shown}")), is_new=not done.replayed)
+
+
+def _base(request: Entered, body: DerivationIn) -> str:
+    """The version that the client knows: by the body, or by If-Match where a record is evolved."""
+    match = request.headers.get("If-Match")
+    if not isinstance(body, EvolveIn):
+        if match is not None:
+            raise Invalid.at("If-Match", expected="no condition: only an evolve replaces a version")
+        return ""
+    named = None if match is None else match.strip().removeprefix('"').removesuffix('"')
+    if named is not None and body.base not in (None, named):
+        raise Invalid.at("If-Match", expected=f"the digest that the body names, {body.base}", got=match)
+    base = named or body.base
+    if base is None:
+        raise Invalid.at("base", expected="the digest of the version that you know", got="nothing", code="missing")
+    return base
+
+
+def _derived(by: Actor, body: DerivationIn, *, base: str) -> Derived:
+    match body:
+        case EvolveIn():
+            return derivations.evolve(by, record=body.record, base=base, changes=body.changes(), cause=body.cause())
+        case MergeIn():
+            return merging.merge(
+                by, records=body.records, cause=body.cause(), strategy=body.strategy, content=body.content,
+                type=body.type, valid_time=body.valid_time,
+            )  # fmt: skip
+        case SplitIn():
+            return derivations.split(by, record=body.record, parts=body.contents(), cause=body.cause())
+        case SupersedeIn():
+            return derivations.supersede(by, old=body.old, new=body.new, cause=body.cause())
+
+
+@routes.write("/edges", need=gate.WRITE, answer=EdgeOut, makes=True)
+def link(request: Entered, body: EdgeIn) -> Status[EdgeOut]:
+    """Relate two records."""
+    source, relation, target = links.stored_direction(body.source, body.relation, body.target)
+    done = links.link(actor(request, body.run), source=source, relation=relation, target=target)
+    answer = EdgeOut(
+        source=source, relation=relation, target=target, seq=done.seq, replayed=done.replayed,
+        url=page(request, f"/records/{source}"),
+    )  # fmt: skip
+    return made(answer, is_new=not done.replayed)
+
+
+@routes.read("/records/{record}/ancestry", answer=WalkOut)
+def ancestry(
+    request: Entered, response: HttpResponse, record: Record, point: Query[Point], limit: WalkLimit = 1_000
+) -> WalkOut | HttpResponse:
+    """Everything that a record came from. It never changes, so its digest is its entity tag."""
+    at = point.at(request.auth.namespace)
+    walk = walks.ancestry(at, record=record, limit=limit)
+    tag = f'"{walk.digest.hex()}"'
+    if tag in [one.strip().removeprefix("W/") for one in request.headers.get("If-None-Match", "").split(",")]:
+        return HttpResponse(status=304, headers={"ETag": tag})
+    response.headers["ETag"] = tag
+    return WalkOut.of(walk, **rests_on(at))
+
+
+@routes.read("/records/{record}/descendants", answer=WalkOut)
+def descendants(request: Entered, record: Record, point: Query[Point], limit: WalkLimit = 1_000) -> WalkOut:
+    """Everything that came of a record by the point."""
+    at = point.at(request.auth.namespace)
+    return WalkOut.of(walks.descendants(at, record=record, limit=limit), **rests_on(at))
+
+
+@routes.read("/records/{record}/timeline", answer=TimelineOut)
+def timeline(request: Entered, record: Record, point: Query[Point]) -> TimelineOut:
+    """All versions of the line that a record belongs to."""
+    at = point.at(request.auth.namespace)
+    line = detail.record(at, id=record).line
+    return TimelineOut.of(line, detail.versions(at, line=line), **rests_on(at))
+
+
+@routes.read("/lineage", answer=GraphOut)
+def graph(request: Entered, point: Query[Point], where: Query[GraphFilter]) -> GraphOut:
+    """A slice of the lineage around one record: nodes and links, with what is left out counted."""
+    at = point.at(request.auth.namespace)
+    found = graphs.graph(at, focus=where.focus, up=where.up, down=where.down, groups=where.groups)
+    return GraphOut.of(found, **rests_on(at))

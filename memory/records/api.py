@@ -1,0 +1,116 @@
+"""Routes of records: saving, reading, recalling, withdrawing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from ninja import Path, Query
+from ninja.responses import Status
+from pydantic import Field
+
+from memory.base import gate
+from memory.base.bodies import JSON, NDJSON
+from memory.base.doors import Entered, Routes, actor, made, page
+from memory.base.schemas import Id
+from memory.ledger.queries import asof
+from memory.ledger.queries.contents import names_of
+from memory.ledger.schemas import Point, rests_on
+from memory.records import batches, operations
+from memory.records.queries import detail, lists
+from memory.records.queries.recall import recall as recalled
+from memory.records.schemas import (
+    BatchOut,
+    Include,
+    RecallIn,
+    RecallOut,
+    RecordDetailOut,
+    RecordFilter,
+    RecordIn,
+    RecordList,
+    ResolvedOut,
+    SavedOut,
+    WithdrawIn,
+    WithdrawnOut,
+)
+
+routes = Routes("records")
+
+Record = Annotated[Id, Path()]
+BATCH: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {"schema": {"type": "array", "items": {"$ref": "#/components/schemas/RecordIn"}, "minItems": 1}},
+            NDJSON: {"schema": {"type": "string"}},
+        },
+    }
+}
+
+
+@routes.write("/records", need=gate.WRITE, answer=SavedOut, makes=True)
+def save(request: Entered, body: RecordIn) -> Status[SavedOut]:
+    """Save one record."""
+    (saved,) = operations.save(actor(request, body.run), records=[body.given()])
+    return made(SavedOut.of(saved, url=page(request, f"/records/{saved.id}")), is_new=not saved.replayed)
+
+
+@routes.write("/records/batch", need=gate.WRITE, answer=BatchOut, makes=True, extra=BATCH)
+def save_batch(request: Entered, *, atomic: bool = True) -> Status[BatchOut]:
+    """Save many records as one entry: all or nothing, or with `atomic=false` those that can be saved."""
+    items, refusals = batches.checked(batches.read(request.body, request.headers.get("Content-Type", "")))
+    if refusals and atomic:
+        raise batches.first(refusals)
+    saved = batches.saved(actor(request, batches.run_of(items)), items, atomic=atomic)
+    head = asof.now(request.auth.namespace).seq
+    answer = BatchOut.of(saved, refusals, url=page(request, "/records"), head=head)
+    return made(answer, is_new=not answer.replayed)
+
+
+@routes.read("/records", answer=RecordList)
+def index(request: Entered, point: Query[Point], where: Query[RecordFilter], wanted: Query[Include]) -> RecordList:
+    """Records, newest first, or by rank for a text query."""
+    at = point.at(request.auth.namespace)
+    given = where.given(include=wanted.words)
+    found = lists.records(at, where=given, sort=where.sort, after=where.after, limit=where.limit)
+    return RecordList.of(found, **rests_on(at))
+
+
+@routes.read("/records/resolve", answer=ResolvedOut, codes=("ambiguous",))
+def resolve(
+    request: Entered, point: Query[Point], prefix: Annotated[str, Field(min_length=4, max_length=40)]
+) -> ResolvedOut:
+    """The one record whose id begins so."""
+    at = point.at(request.auth.namespace)
+    found = detail.resolved(at, prefix=prefix)
+    return ResolvedOut(id=found, url=page(request, f"/records/{found}"), **rests_on(at))
+
+
+@routes.read("/records/{record}", answer=RecordDetailOut, codes=("withdrawn", "erased"))
+def record(request: Entered, record: Record, point: Query[Point], wanted: Query[Include]) -> RecordDetailOut:
+    """One record whole. A withdrawn or erased one is shown only where `include` asks for it."""
+    at = point.at(request.auth.namespace)
+    found = detail.record(at, id=record)
+    detail.require_shown(found, include=wanted.words)
+    return RecordDetailOut.of(found, url=page(request, f"/records/{record}"), **rests_on(at))
+
+
+@routes.read("/recall", answer=RecallOut, method="POST")
+def recall(request: Entered, body: RecallIn, point: Query[Point]) -> RecallOut:
+    """What memory answers to a question: current records only, best first, each with why it ranks."""
+    at = point.at(request.auth.namespace)
+    found = recalled(at, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit, types=body.types)
+    return RecallOut.of(found, names_of(at.namespace, {one.type for one in found.items}), **rests_on(at))
+
+
+@routes.write("/records/{record}/withdraw", need=gate.WITHDRAW, answer=WithdrawnOut)
+def withdraw(request: Entered, record: Record, body: WithdrawIn) -> WithdrawnOut:
+    """Hide a record on every read by default; its text stays."""
+    done = operations.withdraw(actor(request, body.run), record=record, reason=body.reason)
+    return WithdrawnOut.of(record, done, url=page(request, f"/records/{record}"))
+
+
+@routes.write("/records/{record}/restore", need=gate.REVIEW, answer=WithdrawnOut)
+def restore(request: Entered, record: Record, body: WithdrawIn) -> WithdrawnOut:
+    """Show a withdrawn record again."""
+    done = operations.restore(actor(request, body.run), record=record, reason=body.reason)
+    return WithdrawnOut.of(record, done, url=page(request, f"/records/{record}"))

@@ -1,0 +1,145 @@
+"""A world with one of everything that a route can name, and for each route a request that succeeds in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import UUID
+
+from memory.agents import operations as agents
+from memory.agents import runs
+from memory.base.actor import Actor, RunGiven
+from memory.checks import operations as checks
+from memory.ledger.operations import checkpoints
+from tests.world import World
+
+
+class Stage(World):
+    """What stands before any request."""
+
+    def __init__(self, name: str = "lab") -> None:
+        super().__init__(name)
+        self.first, self.second = self.save_all("the first of two notes", "the second of two notes")
+        self.withdrawn = self.save("a note that is withdrawn").id
+        self.withdraw(self.withdrawn)
+        opener = replace(self.scout, run=RunGiven(title="night build", refs=(("ticket", "4411"),)))
+        self.run: UUID = runs.open_run(opener)[0]
+        self.helper = agents.create_agent(self.alice, name="helper").id
+        self.frozen = agents.create_agent(self.alice, name="frozen").id
+        agents.freeze(self.alice, agent=self.frozen)
+        self.token = agents.issue_token(self.alice, agent=self.helper).id
+        self.check = checks.record_run(
+            self.alice, name="ledger_scan", version=1, verdict="ok", at_seq=1, n_checked=1, found=[], report={"n": 1}
+        ).id  # fmt: skip
+        checkpoints.checkpoint(self.namespace, make_key=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A request that succeeds. `path` begins after the namespace; `names_objects`: it names things of its namespace."""
+
+    path: str
+    body: Any = None
+    query: dict[str, Any] = field(default_factory=dict)
+    by: Callable[[Stage], Actor] = lambda stage: stage.scout
+    status: int = 200
+    names_objects: bool = False
+
+
+def owner(stage: Stage) -> Actor:
+    return stage.alice
+
+
+def reviewer(stage: Stage) -> Actor:
+    return stage.bob
+
+
+def auditor(stage: Stage) -> Actor:
+    return stage.charlie
+
+
+EXAMPLES: dict[str, Callable[[Stage], Example]] = {
+    "ledger_checkpoint": lambda s: Example("/ledger/checkpoint", by=auditor),
+    "ledger_entries": lambda s: Example("/ledger/entries", query={"limit": 2, "sort": "seq"}),
+    "ledger_entry": lambda s: Example("/ledger/entries/1"),
+    "ledger_proof": lambda s: Example("/ledger/proof", query={"seq": 1}),
+    "ledger_consistency": lambda s: Example("/ledger/consistency", query={"first": 1, "second": 2}),
+    "ledger_verify": lambda s: Example("/ledger/verify", {}, by=auditor),
+    "ledger_erase": lambda s: Example(
+        "/erasures",
+        {"records": [str(s.first.id)], "reason": "request", "note": "asked for"},
+        by=owner,
+        status=201,
+        names_objects=True,
+    ),
+    "agents_run_list": lambda s: Example("/runs", query={"q": "4411"}),
+    "agents_run": lambda s: Example(f"/runs/{s.run}", names_objects=True),
+    "agents_open_run": lambda s: Example("/runs", {"title": "morning build"}, status=201),
+    "agents_end_run": lambda s: Example(f"/runs/{s.run}/end", {"note": "done"}, names_objects=True),
+    "agents_agents": lambda s: Example("/agents"),
+    "agents_create_agent": lambda s: Example("/agents", {"name": "another"}, by=owner, status=201),
+    "agents_issue_token": lambda s: Example(
+        f"/agents/{s.helper}/tokens", {"scopes": ["read"]}, by=owner, status=201, names_objects=True
+    ),
+    "agents_freeze": lambda s: Example(
+        f"/agents/{s.helper}/freeze", {"reason": "on leave"}, by=owner, names_objects=True
+    ),
+    "agents_unfreeze": lambda s: Example(f"/agents/{s.frozen}/unfreeze", {}, by=owner, names_objects=True),
+    "agents_rotate_token": lambda s: Example(f"/tokens/{s.token}/rotate", {}, by=owner, status=201, names_objects=True),
+    "agents_revoke_token": lambda s: Example(f"/tokens/{s.token}/revoke", {}, by=owner, names_objects=True),
+    "agents_admit_member": lambda s: Example("/members", {"email": "dora@example.org", "role": "auditor"}, by=owner),
+    "agents_change_setting": lambda s: Example("/settings/approval_mode", {"value": "single_owner"}, by=owner),
+    "agents_hold": lambda s: Example("/hold", {"held": True, "reason": "an audit"}, by=owner),
+    "checks_checks": lambda s: Example("/checks"),
+    "checks_check": lambda s: Example(f"/checks/{s.check}", names_objects=True),
+    "checks_run": lambda s: Example("/checks/ledger_scan/run", {}, by=auditor, status=201),
+    "checks_waive": lambda s: Example(
+        "/laws/L4i/waive", {"reason": "known", "expires_at": "2099-01-01T00:00:00Z"}, by=owner
+    ),
+    "records_save": lambda s: Example(
+        "/records",
+        {
+            "type": "note",
+            "content": "water boils at 100 degrees",
+            "tags": ["physics"],
+            "source": {"class": "first_hand", "origin": "thermometer"},
+        },
+        status=201,
+    ),
+    "records_save_batch": lambda s: Example(
+        "/records/batch", [{"type": "note", "content": "one"}, {"type": "note", "content": "two"}], status=201
+    ),
+    "records_index": lambda s: Example("/records", query={"type": "note", "agent": "scout", "include": "withdrawn"}),
+    "records_resolve": lambda s: Example("/records/resolve", query={"prefix": str(s.first.id)}, names_objects=True),
+    "records_record": lambda s: Example(f"/records/{s.first.id}", names_objects=True),
+    "records_recall": lambda s: Example("/recall", {"query": "which notes are there"}),
+    "records_withdraw": lambda s: Example(
+        f"/records/{s.first.id}/withdraw", {"reason": "wrong"}, by=reviewer, names_objects=True
+    ),
+    "records_restore": lambda s: Example(
+        f"/records/{s.withdrawn}/restore", {"reason": "right"}, by=reviewer, names_objects=True
+    ),
+    "lineage_derive": lambda s: Example(
+        "/derivations",
+        {
+            "kind": "evolve",
+            "record": str(s.first.id),
+            "base": s.first.digest.hex(),
+            "content": "the first, reworded",
+            "reason": "correction",
+        },
+        status=201,
+        names_objects=True,
+    ),
+    "lineage_link": lambda s: Example(
+        "/edges",
+        {"source": str(s.first.id), "relation": "references", "target": str(s.second.id)},
+        status=201,
+        names_objects=True,
+    ),
+    "lineage_ancestry": lambda s: Example(f"/records/{s.first.id}/ancestry", names_objects=True),
+    "lineage_descendants": lambda s: Example(f"/records/{s.first.id}/descendants", names_objects=True),
+    "lineage_timeline": lambda s: Example(f"/records/{s.first.id}/timeline", names_objects=True),
+    "lineage_graph": lambda s: Example("/lineage", query={"focus": str(s.first.id)}, names_objects=True),
+}
