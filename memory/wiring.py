@@ -8,20 +8,16 @@ from memory.agents.models import Run
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
-from memory.checks.ledger_scan import NAME as LEDGER_SCAN
-from memory.checks.ledger_scan import verify
-from memory.checks.running import run_by_name
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
 from memory.ledger.operations.appending import accompany
 from memory.ledger.operations.erasing import reach
 from memory.ledger.projection import Heads, Nodes
-from memory.ledger.queries import radius
 from memory.ledger.queries.verification import verify_also
 from memory.lineage.projection import contribute as lineage_contribution
+from memory.lineage.projection import texts_of_derivations
 from memory.lineage.queries.digests import digest_faults
-from memory.lineage.queries.resting import derived_records
-from memory.records.projection import RecordStates, RecordTexts, contribute
+from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
 
 
 def connect() -> None:
@@ -30,9 +26,9 @@ def connect() -> None:
     gate.register(not_on_hold)
     accompany(attach)
     reach(raw_rows_of_records)
+    reach(notes_of_records)
+    reach(texts_of_derivations)
     contribute(lineage_contribution)
-    radius.contribute(derived_records)
-    run_by_name(LEDGER_SCAN, lambda by: verify(by)[0])
     verify_also(digest_faults)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
         projections.register(projector)

@@ -86,9 +86,9 @@ class World:
         """One record for each text, in one entry."""
         return records.save(by or self.scout, records=[NewRecord("note", content) for content in contents])
 
-    def evolve(self, record: UUID, *, base: str = "", **changes: Any) -> UUID:
+    def evolve(self, record: UUID, *, base: str = "", cause: Cause = CORRECTION, **changes: Any) -> UUID:
         """The id of the new version."""
-        made = derivations.evolve(self.scout, record=record, base=base, changes=changes, cause=CORRECTION)
+        made = derivations.evolve(self.scout, record=record, base=base, changes=changes, cause=cause)
         return made.records[0]
 
     def split(self, record: UUID, *contents: str) -> tuple[UUID, ...]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from uuid import UUID
+
+from django.db.models import Q
 
 from memory.lineage.models import ANCESTRY, Derivation, Edge
 from memory.lineage.operations.deriving import ENDS_CURRENCY, RELATION
-from memory.records.models import RecordState
+from memory.records.models import Record, RecordState
 
 
 def contribute(namespace: int) -> None:
@@ -29,3 +32,20 @@ def contribute(namespace: int) -> None:
             n_parents=parents[record], n_children=children[record],
             superseded_seq=superseded_seq, superseded_by=superseded_by,
         )  # fmt: skip
+
+
+def texts_of_derivations(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The items of derivations whose text says what these record items said: an erasure must reach them too.
+
+    The note of the derivation that made a record speaks of its text; conflicts of a merge quote what its sources held.
+    """
+    found: list[tuple[int, int]] = []
+    for seq, item in items:
+        about = Record.objects.filter(namespace=namespace, seq=seq, item=item).values("id")
+        edges = Edge.objects.filter(namespace=namespace, derivation__isnull=False)
+        making = edges.filter(source__in=about).values("derivation")
+        quoting = edges.filter(target__in=about).values("derivation")
+        rows = Derivation.objects.filter(namespace=namespace)
+        rows = rows.filter(Q(id__in=making) | Q(id__in=quoting, n_conflicts__gt=0)).order_by("seq", "item")
+        found.extend(rows.values_list("seq", "item"))
+    return found

@@ -12,7 +12,7 @@ from memory.ledger.models import Entry, Erasure
 from memory.ledger.queries.contents import contents_of
 from memory.records import fulltext
 from memory.records.content import text_digest, text_of
-from memory.records.models import Record, RecordState, Withdrawal, doc_of
+from memory.records.models import Record, RecordState, Review, Withdrawal, doc_of
 
 CHUNK = 400
 Update = dict[str, Any]
@@ -108,3 +108,14 @@ class RecordTexts:
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return fulltext.dump(namespace)
+
+
+def notes_of_records(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The items that hold what was said about these record items: an erasure of a record must reach them too."""
+    found: list[tuple[int, int]] = []
+    for seq, item in items:
+        about = Record.objects.filter(namespace=namespace, seq=seq, item=item).values("id")
+        for model in (Withdrawal, Review):
+            rows = model._default_manager.filter(namespace=namespace, record__in=about).order_by("seq", "item")
+            found.extend(rows.values_list("seq", "item"))
+    return found

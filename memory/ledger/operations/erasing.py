@@ -38,25 +38,33 @@ def reach(function: Reach) -> None:
 
 
 def erase(by: Actor, *, items: Sequence[tuple[int, int]], reason: str, note: str = "") -> Erased:
-    """Erase all content of the items (seq, item); erasing twice is one entry.
+    """Erase all content of the items (seq, item) and of what must go with them; erasing twice is one entry.
 
-    Raises Forbidden (owners only), OnHold, NotFound (no such item), Invalid (reason).
+    Raises Forbidden (owners only), OnHold, NotFound (no such item), Invalid (reason, no item).
     """
+    # Before anything is read: whoever may not erase learns nothing of what stands or is gone.
+    gate.passes(by, gate.ERASE)
     if reason not in REASONS:
         raise Invalid.at("reason", expected=" or ".join(REASONS), got=reason)
+    if not items:
+        raise Invalid.at("items", expected="at least one item to erase")
     request = {"items": [list(item) for item in items], "reason": reason, "note": note}
     if (first := answered_before(by, verb="erase", need=gate.ERASE, request=request)) is not None:
         return _answered(by.namespace, first)
     items = list(dict.fromkeys([*items, *(more for function in _reaches for more in function(by.namespace, items))]))
+    wanted = list(_parts(by.namespace, items))
     before = _gone(by.namespace, items)
-    refs = tuple(ref for ref in _parts(by.namespace, items) if ref not in before)
-    if not refs:
+    if before.keys() >= set(wanted):
         return Erased(max(before.values(), default=0), ())
     with opened(by, verb="erase", need=gate.ERASE, request=request) as entry:
         if entry.replayed_seq is not None:
             return _answered(by.namespace, entry.replayed_seq)
-        again = _gone(by.namespace, items)
-        refs = tuple(ref for ref in refs if ref not in again)
+        before = _gone(by.namespace, items)
+        refs = tuple(ref for ref in wanted if ref not in before)
+        if not refs:
+            # Somebody else erased the rest before the lock was taken.
+            entry.void()
+            return Erased(max(before.values()), ())
         for index, (seq, item, part) in enumerate(refs):
             row = {"target_seq": seq, "target_item": item, "target_part": part, "reason": reason}
             parts = {"note": note} if note and index == 0 else {}

@@ -1,0 +1,366 @@
+"""Erasure: the text is gone from wherever it stood, and every digest, proof and shape is what it was."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import pytest
+from django.apps import apps
+from django.db import connection
+
+from memory.agents import operations as agents
+from memory.base import clock
+from memory.base.errors import Erased, Forbidden, Invalid, NotFound, OnHold
+from memory.ledger.kernel import commitment
+from memory.ledger.models import Content, Entry, Erasure, Item, Name
+from memory.ledger.operations.erasing import erase
+from memory.ledger.queries.verification import scan
+from memory.lineage.models import Derivation
+from memory.lineage.queries.ancestry import ancestry, descendants
+from memory.records.models import Record, RecordState
+from memory.records.queries import detail, lists, recall
+from tests.every_table import stored_rows
+from tests.statements import after_first, in_thread
+from tests.states import evidence, projected, rebuilt, row_counts
+from tests.world import CORRECTION, World
+
+pytestmark = pytest.mark.django_db
+
+LETTERS = "bcdfghjklmnpqrstvwxz"
+
+
+@pytest.fixture
+def canary() -> str:
+    """A word that stands nowhere else and that no stemmer shortens."""
+    return "".join(secrets.choice(LETTERS) for _ in range(24))
+
+
+def stored_text(canary: str) -> list[str]:
+    """The tables of the database, the index's own among them, in which the canary stands."""
+    found = []
+    with connection.cursor() as cursor:
+        for table in connection.introspection.table_names():
+            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+            values = (value for row in cursor.fetchall() for value in row)
+            if any(middle(canary) in plain(value) for value in values):
+                found.append(table)
+    return found
+
+
+def middle(canary: str) -> str:
+    """What an index keeps of it that cuts common beginnings off."""
+    return canary[4:20]
+
+
+def plain(value: object) -> str:
+    return str(bytes(value)) if isinstance(value, memoryview) else str(value)
+
+
+def indexed_text(world: World, canary: str) -> list[object]:
+    return [row for row in projected(world.namespace)["record_texts"] if canary in str(row)]
+
+
+def sung_by(world: World, canary: str) -> UUID:
+    """A record that says the canary in every place a record has, and all that was said about it."""
+    saved = world.save(
+        f"The password is {canary}.", summary=f"about {canary}", tags=(canary,), metadata={"k": {canary: [canary]}},
+        origin=canary, pointer=f"https://example.org/{canary}",
+    )  # fmt: skip
+    world.withdraw(saved.id, reason=f"{canary} leaked")
+    world.restore(saved.id, reason=f"{canary} was old")
+    return saved.id
+
+
+def test_no_table_holds_the_text_after_an_erasure(canary: str) -> None:
+    world = World()
+    record = sung_by(world, canary)
+    assert stored_text(canary)[0] == "memory_content"
+    assert any("recordtext" in table for table in stored_text(canary))
+    world.erase(record)
+    assert stored_text(canary) == []
+    assert indexed_text(world, canary) == []
+
+
+def test_what_a_merge_quotes_of_the_metadata_of_its_sources_goes_with_them(canary: str) -> None:
+    world = World()
+    first, second = world.save("one", metadata={"who": canary}), world.save("two", metadata={"who": "somebody else"})
+    merge = world.merge(first.id, second.id)
+    assert Derivation.objects.get(namespace=world.namespace).n_conflicts == 1
+    world.erase(first.id)
+    assert stored_text(canary) == []
+    assert detail.record(world.now(), id=merge).content is not None
+
+
+def test_the_note_of_the_derivation_that_made_a_record_goes_with_it(canary: str) -> None:
+    world = World()
+    newer = world.evolve(world.save("one").id, content="two", cause=replace(CORRECTION, note=f"because of {canary}"))
+    assert "memory_content" in stored_text(canary)
+    world.erase(newer)
+    assert stored_text(canary) == []
+
+
+def test_the_note_of_an_erasure_is_a_text_like_any_other(canary: str) -> None:
+    world = World()
+    gone = world.erase(world.save("one").id, note=canary)
+    assert stored_text(canary) == ["memory_content"]
+    erase(world.alice, items=[(gone.seq, 0)], reason="mistake")
+    assert stored_text(canary) == []
+
+
+def test_a_name_that_a_client_chose_can_be_erased_and_chosen_again(canary: str) -> None:
+    world = World()
+    by = replace(world.scout, host=canary)
+    saved = world.save("a note", by=by)
+    name = Name.objects.get(namespace=world.namespace, text=canary)
+    erase(world.alice, items=[(name.seq, name.item)], reason="request")
+    assert stored_text(canary) == []
+    assert Entry.objects.get(namespace=world.namespace, seq=saved.seq).host == name.id
+    world.save("another", by=by)
+    assert Name.objects.get(namespace=world.namespace, text=canary).id != name.id
+    assert scan(world.namespace).is_clean
+
+
+@pytest.mark.sqlite_only
+@pytest.mark.django_db(transaction=True)
+def test_neither_the_file_nor_its_log_holds_the_text_after_an_erasure(canary: str) -> None:
+    world = World()
+    record = sung_by(world, canary)
+    for number in range(40):
+        world.save(f"other text of many words {number} {secrets.token_hex(200)}")
+    assert traces(canary) != []
+    world.erase(record)
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        assert cursor.fetchone()[0] == 0
+    assert traces(canary) == []
+
+
+def traces(canary: str) -> list[str]:
+    """The files of the database that hold the canary."""
+    file = Path(connection.settings_dict["NAME"])
+    siblings = [path for path in file.parent.iterdir() if path.name.startswith(file.name)]
+    return sorted(path.name for path in siblings if middle(canary).encode() in path.read_bytes())
+
+
+# What stays.
+
+
+def family(world: World) -> list[UUID]:
+    """A chain, a merge and a split around the middle."""
+    grandparent = world.save("the first words").id
+    parent = world.evolve(grandparent, content="the second words")
+    child = world.evolve(parent, content="the third words")
+    other = world.save("other words").id
+    return [grandparent, parent, child, other, world.merge(child, other), *world.split(parent, "the", "second words")]
+
+
+def shapes(world: World) -> dict[UUID, object]:
+    at = world.now()
+    return {
+        row.id: (
+            bytes(row.ancestry_digest), ancestry(at, record=row.id).items, descendants(at, record=row.id).items,
+            detail.record(at, id=row.id).digest,
+        )
+        for row in Record.objects.filter(namespace=world.namespace)
+    }  # fmt: skip
+
+
+def test_every_row_of_evidence_stays_byte_for_byte() -> None:
+    world = World()
+    _, parent, *_ = family(world)
+    texts = ("Content ", "Name ")
+    before = [line for line in evidence(world.namespace) if not line.startswith(texts)]
+    world.erase(parent, note="asked for")
+    after = [line for line in evidence(world.namespace) if not line.startswith(texts)]
+    assert set(before) <= set(after)
+    assert {line.split()[0] for line in set(after) - set(before)} == {"Entry", "Item", "Erasure"}
+
+
+def test_ancestors_descendants_and_digests_stay_when_the_middle_of_a_chain_goes() -> None:
+    world = World()
+    grandparent, parent, child, *_ = family(world)
+    before = shapes(world)
+    world.erase(parent)
+    assert shapes(world) == before
+    assert [step.id for step in ancestry(world.now(), record=child).items] == [parent, grandparent]
+
+
+def test_only_the_erased_content_is_gone_and_the_scan_says_which() -> None:
+    world = World()
+    records = family(world)
+    before = {(row.seq, row.item, row.part) for row in Content.objects.filter(namespace=world.namespace)}
+    gone = world.erase(records[1])
+    after = {(row.seq, row.item, row.part) for row in Content.objects.filter(namespace=world.namespace)}
+    assert before - after == set(gone.refs)
+    found = scan(world.namespace)
+    assert (found.content, found.n_erased, found.faults) == ("erased", len(gone.refs), [])
+
+
+def test_without_the_salt_the_true_text_cannot_be_tested_against_the_commitment() -> None:
+    world = World()
+    saved = world.save("yes")
+    row = Item.objects.get(namespace=world.namespace, seq=saved.seq, kind="record")
+    stored = Content.objects.get(namespace=world.namespace, seq=saved.seq, part="content")
+    commit = bytes(row.parts)[1:33]
+    assert commitment.part_commitment("content", bytes(stored.salt), b'"yes"') == commit
+    assert commitment.part_commitment("content", bytes(32), b'"yes"') != commit
+    world.erase(saved.id)
+    salts = [bytes(v) for m in tables() for r in stored_rows(m, world.namespace) for v in r.values() if is_salt(v)]
+    assert all(commitment.part_commitment("content", salt, b'"yes"') != commit for salt in salts)
+
+
+def tables() -> Iterator[type]:
+    return (model for model in apps.get_app_config("memory").get_models() if model.__name__ in ("Content", "Name"))
+
+
+def is_salt(value: object) -> bool:
+    return isinstance(value, bytes) and len(value) == commitment.SALT_BYTES
+
+
+def test_an_erased_record_is_shown_as_such_at_every_recorded_time() -> None:
+    world = World()
+    saved = world.save("the words", summary="words")
+    before = world.now().seq
+    gone = world.erase(saved.id)
+    for at in (world.now(), world.at(before)):
+        shown = detail.record(at, id=saved.id)
+        assert (shown.row.state, shown.content, shown.summary, shown.row.first_line) == ("erased", None, "", "")
+        assert shown.erased_seq == gone.seq
+        assert lists.records(at, where=lists.Filter()).hidden == {"erased": 1}
+        assert recall.recall(at, query="words").items == ()
+
+
+def test_a_rebuild_brings_no_text_back(canary: str) -> None:
+    world = World()
+    record = sung_by(world, canary)
+    world.erase(record)
+    before = projected(world.namespace)
+    assert rebuilt(world.namespace) == before
+    assert stored_text(canary) == []
+    assert RecordState.objects.get(namespace=world.namespace, id=record).erased_seq is not None
+
+
+def test_equal_text_saved_after_an_erasure_is_not_said_to_be_the_same(canary: str) -> None:
+    world = World()
+    first = world.save(canary)
+    world.erase(first.id)
+    assert detail.record(world.now(), id=world.save(canary).id).same_text_as == ()
+
+
+# Who may, and what is answered.
+
+
+def test_erasing_twice_is_one_entry_and_the_same_answer() -> None:
+    world = World()
+    saved = world.save("a note")
+    first = world.erase(saved.id)
+    before = row_counts()
+    again = world.erase(saved.id)
+    assert (again.seq, again.refs) == (first.seq, ())
+    assert row_counts() == before
+
+
+def test_erasing_more_than_before_erases_the_rest() -> None:
+    world = World()
+    one, two = world.save("one"), world.save("two")
+    world.erase(one.id)
+    assert {seq for seq, _, _ in world.erase(one.id, two.id).refs} == {two.seq}
+
+
+def test_one_entry_erases_many_and_each_part_has_its_row() -> None:
+    world = World()
+    saved = [world.save(f"note {number}", summary="s") for number in range(5)]
+    gone = world.erase(*(one.id for one in saved), note="why")
+    rows = Erasure.objects.filter(namespace=world.namespace, seq=gone.seq)
+    assert {(row.target_seq, row.target_item, row.target_part) for row in rows} == set(gone.refs)
+    assert len(gone.refs) == 10
+
+
+@pytest.mark.parametrize("who", ["bob", "charlie", "scout"])
+@pytest.mark.parametrize("is_gone", [False, True], ids=["standing", "gone before"])
+def test_only_an_owner_erases_and_nobody_else_learns_what_is_gone(who: str, is_gone: bool) -> None:
+    world = World()
+    saved = world.save("a note")
+    if is_gone:
+        world.erase(saved.id)
+    with pytest.raises(Forbidden):
+        world.erase(saved.id, by=getattr(world, who))
+    with pytest.raises(Forbidden):
+        erase(getattr(world, who), items=[(10**6, 0)], reason="request")
+
+
+def test_an_item_that_does_not_exist_is_not_found_and_nothing_else_is_erased() -> None:
+    world = World()
+    saved = world.save("a note")
+    with pytest.raises(NotFound):
+        erase(world.alice, items=[world.address(saved.id), (saved.seq, 99)], reason="request")
+    assert Content.objects.filter(namespace=world.namespace, seq=saved.seq).exists()
+
+
+def test_an_item_of_another_namespace_is_not_found_here() -> None:
+    here, there = World("here"), World("there")
+    for number in range(3):
+        saved = there.save(f"note {number}")
+    with pytest.raises(NotFound):
+        erase(here.alice, items=[(saved.seq, 0)], reason="request")
+    assert Content.objects.filter(namespace=there.namespace, seq=saved.seq).exists()
+
+
+def test_nothing_to_erase_is_invalid() -> None:
+    world = World()
+    with pytest.raises(Invalid):
+        erase(world.alice, items=[], reason="request")
+    with pytest.raises(Invalid):
+        erase(world.alice, items=[(1, 0)], reason="because")
+
+
+def test_nothing_is_erased_under_a_hold_until_it_ends_or_is_lifted() -> None:
+    world = World()
+    saved = world.save("a note")
+    ends = clock.now() + agents.DEFAULT_LIFE
+    agents.hold(world.alice, held=True, reason="an audit", until_at=ends)
+    with pytest.raises(OnHold):
+        world.erase(saved.id)
+    with clock.fixed(ends):
+        assert world.erase(saved.id).refs
+    other = world.save("another")
+    agents.hold(world.alice, held=True, reason="an audit")
+    with pytest.raises(OnHold):
+        world.erase(other.id)
+    agents.hold(world.alice, held=False, reason="it is over")
+    assert world.erase(other.id).refs
+
+
+def test_a_repeated_save_under_the_same_id_or_key_answers_erased() -> None:
+    world = World()
+    id = uuid4()
+    world.save("a note", id=id, by=world.keyed("k-1"))
+    world.erase(id)
+    for by in (world.keyed("k-1"), world.scout):
+        with pytest.raises(Erased):
+            world.save("a note", id=id, by=by)
+
+
+def test_a_merge_over_an_erased_source_needs_its_content() -> None:
+    world = World()
+    one, two = world.save("one").id, world.save("two").id
+    world.erase(one)
+    with pytest.raises(Erased):
+        world.merge(one, two)
+    assert detail.record(world.now(), id=world.merge(one, two, content="both")).content == "both"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_who_erase_at_once_one_does_and_the_other_is_told() -> None:
+    world = World()
+    saved = world.save("a note")
+    first: list[int] = []
+    with after_first("memory_item", lambda: first.append(in_thread(lambda: world.erase(saved.id)).seq)):
+        mine = world.erase(saved.id)
+    assert (mine.seq, mine.refs) == (first[0], ())
+    assert Erasure.objects.filter(namespace=world.namespace).count() == 1
+    assert scan(world.namespace).is_clean
