@@ -1,97 +1,44 @@
 """The frame and the components in a real browser: policy, keys, focus, narrow screens, both schemes, and no script."""
 
-import os
-import shutil
-from collections.abc import Iterator
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Route, expect, sync_playwright
-from pytest_django.live_server_helper import LiveServer
+from playwright.sync_api import Page, Route, expect
+from pytest_django.fixtures import Settings
 
-pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+from tests.browser.visits import Visits, grave_findings_in_both_schemes, overflow
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--disable-background-networking",
-    "--disable-component-update",
-]
+pytestmark = pytest.mark.browser
+
 FAILURE = '<section class="problem" tabindex="-1" data-takes-focus><h2>Internal error</h2></section>'
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    if CHROMIUM is None:
-        pytest.skip("no Chromium on this machine")
-    # The driver runs an event loop in this thread, and Django would take the whole test for asynchronous code.
-    os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
-    with sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        yield running
-        running.close()
-    del os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"]
+@pytest.fixture(autouse=True)
+def _in_debug(settings: Settings) -> None:
+    settings.DEBUG = True
 
 
 @pytest.fixture
-def address(live_server: LiveServer, settings: object) -> str:
-    settings.DEBUG = True  # type: ignore[attr-defined]
-    return f"{live_server.url}/gallery"
+def page(visits: Visits) -> Page:
+    opened = visits.open()
+    opened.goto("/gallery")
+    return opened
 
 
-@pytest.fixture
-def page(browser: Browser, address: str) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    opened, complaints = watched(context)
-    opened.goto(address)
-    yield opened
-    context.close()
-    assert complaints == []
-
-
-def watched(context: BrowserContext) -> tuple[Page, list[str]]:
-    """A page, and what it complains about: errors of scripts and refusals of the policy."""
-    complaints: list[str] = []
-    page = context.new_page()
-
-    def note(message: ConsoleMessage) -> None:
-        is_about_the_network = "Failed to load resource" in message.text or "Failed to fetch" in message.text
-        if message.type == "error" and not is_about_the_network:
-            complaints.append(message.text)
-
-    page.on("console", note)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    return page, complaints
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("variant", ["now", "past", "stopped"])
-def test_no_serious_finding_of_axe(browser: Browser, address: str, scheme: str, variant: str) -> None:
-    # The checker puts a script of its own into the page, which the policy would refuse.
-    context = browser.new_context(color_scheme=scheme, bypass_csp=True)  # type: ignore[arg-type]
-    page = context.new_page()
-    page.goto(f"{address}?frame={variant}")
-    findings = [
-        (found["id"], [node["target"] for node in found["nodes"]])
-        for found in Axe().run(page).response["violations"]
-        if found["impact"] in {"serious", "critical"}
-    ]
-    context.close()
-    assert findings == []
+def test_no_serious_finding_of_axe_in_either_scheme(visits: Visits, variant: str) -> None:
+    page = visits.open()
+    page.goto(f"/gallery?frame={variant}")
+    assert grave_findings_in_both_schemes(page) == []
 
 
-@pytest.mark.parametrize("width", [320, 400, 800, 1280])
-def test_no_width_needs_a_sideways_scroll_of_the_page(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+def test_no_width_needs_a_sideways_scroll_of_the_page(page: Page) -> None:
+    for width in (320, 400, 800, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert overflow(page) == [], width
 
 
-def test_without_a_script_menu_rail_help_and_confirmation_open(browser: Browser, address: str) -> None:
-    context = browser.new_context(java_script_enabled=False, viewport={"width": 400, "height": 800})
-    page = context.new_page()
-    page.goto(address)
+def test_without_a_script_menu_rail_help_and_confirmation_open(visits: Visits) -> None:
+    page = visits.open(java_script_enabled=False, viewport={"width": 400, "height": 800})
+    page.goto("/gallery")
     page.click(".rail-open")
     expect(page.locator("#rail a", has_text="Inbox")).to_be_visible()
     page.keyboard.press("Escape")
@@ -104,7 +51,6 @@ def test_without_a_script_menu_rail_help_and_confirmation_open(browser: Browser,
     page.click("[popovertarget=g-erase] >> nth=0")
     expect(page.get_by_label("Type customer 4411 to confirm")).to_be_visible()
     expect(page.locator(".copy").first).to_be_hidden()
-    context.close()
 
 
 def test_slash_goes_to_the_search_and_escape_leaves_it(page: Page) -> None:
@@ -194,10 +140,12 @@ def test_a_link_in_the_page_is_followed_without_reloading_and_told(page: Page) -
     expect(page.locator("#search-field")).to_be_focused()
 
 
-def test_a_failure_of_the_server_stands_above_the_page_and_gets_the_focus(page: Page) -> None:
+def test_a_failure_of_the_server_stands_above_the_page_and_gets_the_focus(visits: Visits) -> None:
     def fail(route: Route) -> None:
         route.fulfill(status=500, content_type="text/html", body=f"<html><body><main>{FAILURE}</main></body></html>")
 
+    page = visits.open(expects=["500 "])
+    page.goto("/gallery")
     page.route("**/gallery?frame=past", fail)
     before = page.url
     page.get_by_role("link", name="past", exact=True).click()
@@ -207,7 +155,9 @@ def test_a_failure_of_the_server_stands_above_the_page_and_gets_the_focus(page: 
     assert page.url == before
 
 
-def test_a_lost_reply_is_unknown_and_offers_a_check(page: Page) -> None:
+def test_a_lost_reply_is_unknown_and_offers_a_check(visits: Visits) -> None:
+    page = visits.open(expects=["Failed to fetch"])
+    page.goto("/gallery")
     page.route("**/gallery?frame=past", lambda route: route.abort())
     page.get_by_role("link", name="past", exact=True).click()
     lost = page.locator("#problem .problem")
