@@ -28,7 +28,7 @@ from django.conf import settings
 
 from memory.base import clock, ids, instants
 from memory.base.actor import Actor
-from memory.base.errors import CODES, DomainError, NotFound
+from memory.base.errors import CODES, DomainError, NotFound, Place
 
 KEPT = timedelta(days=1)
 SILENT_AFTER = timedelta(minutes=2)
@@ -151,15 +151,23 @@ def running(id: UUID) -> Iterator[Running]:
     try:
         yield work
     except DomainError as error:
-        work.fail(_problem(error.code, error.title, error.detail))
+        work.fail(_problem(error))
     finally:
         if not work.job.has_ended:
-            code = CODES["internal"]
-            work.fail(_problem(code.code, code.title, code.meaning))
+            work.fail(_problem(DomainError(CODES["internal"].meaning)))
 
 
-def _problem(code: str, title: str, detail: str) -> dict[str, Any]:
-    return {"code": code, "status": CODES[code].status, "title": title, "detail": detail}
+def _problem(error: DomainError) -> dict[str, Any]:
+    places = [asdict(place) | {"loc": list(place.loc)} for place in error.errors]
+    return {"code": error.code, "detail": error.detail, "errors": places}
+
+
+def refusal(job: Job) -> DomainError:
+    """Why the job failed, as it was refused."""
+    classes: tuple[type[DomainError], ...] = (DomainError, *DomainError.__subclasses__())
+    kinds = {kind.code: kind for kind in classes}
+    places = [Place(**{**place, "loc": tuple(place["loc"])}) for place in job.problem.get("errors", ())]
+    return kinds[job.problem["code"]](job.problem["detail"], errors=places)
 
 
 def _write(job: Job) -> Job:

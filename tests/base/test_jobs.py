@@ -9,7 +9,7 @@ import pytest
 
 from memory.base import clock, jobs
 from memory.base.actor import Actor
-from memory.base.errors import Conflict, NotFound
+from memory.base.errors import Invalid, NotFound
 
 START = datetime(2026, 11, 2, 14, 0, tzinfo=UTC)
 ALICE = Actor(7, "person", person=3)
@@ -63,21 +63,21 @@ def test_steps_of_one_stage_are_not_all_written_down() -> None:
         work.end({})
 
 
-def test_a_refusal_ends_the_job_with_its_words() -> None:
+def test_a_refusal_ends_the_job_and_is_told_as_it_was_raised() -> None:
     asked = jobs.ask(ALICE, kind="scan", given={})
+    refused = Invalid.at("file", 3, expected="a store", got="text", code="not_sqlite")
     with jobs.running(asked.id):
-        raise Conflict("Another one runs.")
+        raise refused
     assert found(asked).state == "failed"
-    assert found(asked).problem == {
-        "code": "conflict", "status": 409, "title": "Conflict of state", "detail": "Another one runs.",
-    }  # fmt: skip
+    told = jobs.refusal(found(asked))
+    assert (type(told), told.detail, told.errors) == (Invalid, refused.detail, refused.errors)
 
 
 def test_a_fault_of_ours_ends_the_job_and_is_raised() -> None:
     asked = jobs.ask(ALICE, kind="scan", given={})
     with pytest.raises(ZeroDivisionError), jobs.running(asked.id):
         _ = 1 / 0
-    assert found(asked).problem["code"] == "internal"
+    assert jobs.refusal(found(asked)).status == 500
     assert "division" not in str(found(asked).problem)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -11,7 +13,12 @@ from memory.agents import operations as agents
 from memory.agents import runs
 from memory.base.actor import Actor, RunGiven
 from memory.checks import operations as checks
+from memory.interchange.api import RAW
+from memory.interchange.contextfs.operations import Options
+from memory.interchange.operations import import_file
 from memory.ledger.operations import checkpoints
+from tests.contract.callers import JSON
+from tests.interchange.foreign import foreign_bytes
 from tests.world import World
 
 
@@ -34,6 +41,16 @@ class Stage(World):
         ).id  # fmt: skip
         checkpoints.checkpoint(self.namespace, make_key=True)
 
+    def imported(self) -> UUID:
+        """An import into the namespace, made when it is first asked for."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "other.db"
+            path.write_bytes(foreign_bytes("another note"))
+            options = Options(self.name, source="another")
+            (applied,) = import_file(self.alice, path, format="contextfs", options=options).applied
+        assert applied.run is not None
+        return applied.run
+
 
 @dataclass(frozen=True, slots=True)
 class Example:
@@ -42,6 +59,7 @@ class Example:
     path: str
     body: Any = None
     query: dict[str, Any] = field(default_factory=dict)
+    content_type: str = JSON
     by: Callable[[Stage], Actor] = lambda stage: stage.scout
     status: int = 200
     names_objects: bool = False
@@ -141,5 +159,9 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "lineage_ancestry": lambda s: Example(f"/records/{s.first.id}/ancestry", names_objects=True),
     "lineage_descendants": lambda s: Example(f"/records/{s.first.id}/descendants", names_objects=True),
     "lineage_timeline": lambda s: Example(f"/records/{s.first.id}/timeline", names_objects=True),
+    "interchange_start": lambda s: Example(
+        "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
+    ),
+    "interchange_detail": lambda s: Example(f"/imports/{s.imported()}", names_objects=True),
     "lineage_graph": lambda s: Example("/lineage", query={"focus": str(s.first.id)}, names_objects=True),
 }

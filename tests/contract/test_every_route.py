@@ -47,7 +47,8 @@ class Trial:
         self.by: Actor = self.example.by(stage)
 
     def send(self, who: Caller | None = None, **changed: Any) -> HttpResponse:
-        sent = {"body": self.body(), "query": self.example.query, "headers": {}, **changed}
+        told = {"query": self.example.query, "headers": {}, "content_type": self.example.content_type}
+        sent = {"body": self.body(), **told, **changed}
         found = who or caller(self.stage, self.by)
         return found.call(self.route.method, sent.pop("path", self.example.path), sent.pop("body"), **sent)
 

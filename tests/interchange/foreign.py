@@ -2,6 +2,7 @@
 
 import json
 import sqlite3
+import tempfile
 from pathlib import Path
 from typing import Any, Self
 
@@ -55,6 +56,12 @@ EDGE_COLUMNS = (
     "last_modified_by TEXT",
     "PRIMARY KEY (from_id, to_id, relation)",
 )
+
+
+def foreign_bytes(content: str = "a note of another memory") -> bytes:
+    """A whole store of one record, as it would be uploaded."""
+    with tempfile.TemporaryDirectory() as folder:
+        return ForeignFile(Path(folder) / "store.db").memory("only", content=content).done().read_bytes()
 
 
 class ForeignFile:
