@@ -91,9 +91,9 @@ class World:
         made = derivations.evolve(self.scout, record=record, base=base, changes=changes, cause=cause)
         return made.records[0]
 
-    def split(self, record: UUID, *contents: str) -> tuple[UUID, ...]:
-        """The ids of the parts."""
-        parts = [{"content": content} for content in contents]
+    def split(self, record: UUID, *contents: str, **given: Any) -> tuple[UUID, ...]:
+        """The ids of the parts; what is given beside the texts is given for each."""
+        parts = [{"content": content, **given} for content in contents]
         return derivations.split(self.scout, record=record, parts=parts, cause=CORRECTION).records
 
     def merge(self, *sources: UUID, **options: Any) -> UUID:

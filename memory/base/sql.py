@@ -7,7 +7,7 @@ The ORM stays for everything else. A single write spends more time in building q
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -20,7 +20,7 @@ def _sqlite_uuid(value: Any) -> Any:
 
 
 def _sqlite_instant(value: Any) -> Any:
-    return value.replace(tzinfo=None).isoformat(" ") if isinstance(value, datetime) else value
+    return value.astimezone(UTC).replace(tzinfo=None).isoformat(" ") if isinstance(value, datetime) else value
 
 
 _SQLITE: dict[str, Callable[[Any], Any]] = {"UUIDField": _sqlite_uuid, "DateTimeField": _sqlite_instant}

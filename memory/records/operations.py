@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory.base import gate, ids, sql
+from memory.base import gate, ids, instants, sql
 from memory.base.actor import Actor
 from memory.base.answers import Appended
 from memory.base.bodies import moved
@@ -70,7 +70,9 @@ def prepare(
     lines: Sequence[UUID | None] | None = None,
     raws: Sequence[Any] | None = None,
 ) -> list[Prepared]:
-    """Drafts of the records, sealed, with their ancestry digests. No lock is needed."""
+    """Drafts of the records, sealed, with their ancestry digests. No lock is needed.   Raises Invalid (interval)."""
+    for new in news:
+        _require_interval(new)
     book.learn([new.type for new in news])
     minted = iter(ids.new_ids(sum(new.id is None for new in news)))
     prepared = []
@@ -96,6 +98,13 @@ def prepare(
             str(one.id), one.draft.commitment, [(p.relation, p.digest) for p in above], one.new.n_quarantined
         )
     return prepared
+
+
+def _require_interval(new: NewRecord) -> None:
+    """The door sees what a client gives; with what carries over from another record it may still be empty."""
+    if new.valid_from is not None and new.valid_to is not None and new.valid_to <= new.valid_from:
+        expected = f"an instant after valid_from, {instants.text(new.valid_from)}"
+        raise Invalid.at("valid_to", expected=expected, got=instants.text(new.valid_to))
 
 
 def enter(entry: OpenEntry, prepared: Sequence[Prepared]) -> None:
