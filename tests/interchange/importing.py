@@ -12,7 +12,7 @@ from uuid import UUID
 from memory.base.actor import Actor
 from memory.base.canonical import strict_loads
 from memory.interchange.contextfs.kernel.accounting import rebuild_tables
-from memory.interchange.contextfs.kernel.reader import RowRef
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.texts import RawRow
 from memory.interchange.contextfs.operations import Options, Progress, Report, import_store
 from memory.interchange.models import ImportedRow

@@ -5,8 +5,8 @@ from typing import Any
 
 from memory.interchange.contextfs.kernel.findings import Finding
 from memory.interchange.contextfs.kernel.plan import Plan, PlannedRecord, make_plan
-from memory.interchange.contextfs.kernel.reader import read_store
 from memory.interchange.contextfs.kernel.vocabulary import Limits
+from memory.interchange.contextfs.reader import read_store
 
 KnownRows = dict[tuple[str, ...], str | None]
 

@@ -15,9 +15,9 @@ from memory.base.canonical import canonical, strict_loads
 from memory.interchange.contextfs.kernel.accounting import accounting, all_refs, rebuild_tables
 from memory.interchange.contextfs.kernel.counts import SourceCounts
 from memory.interchange.contextfs.kernel.plan import make_plan
-from memory.interchange.contextfs.kernel.reader import read_store
 from memory.interchange.contextfs.kernel.texts import RawRow, edge_texts, raw_rows, record_text, record_texts
 from memory.interchange.contextfs.kernel.vocabulary import EDGES, MEMORIES, RESERVED_METADATA_KEYS
+from memory.interchange.contextfs.reader import read_store
 from tests.interchange.foreign import ForeignFile
 from tests.interchange.reading import plan_of, records_of
 
@@ -261,7 +261,7 @@ SEEDED = """
 import hashlib, sys
 from pathlib import Path
 from memory.interchange.contextfs.kernel.plan import make_plan
-from memory.interchange.contextfs.kernel.reader import read_store
+from memory.interchange.contextfs.reader import read_store
 for path in sys.argv[1:]:
     with read_store(Path(path)) as store:
         print(hashlib.sha256(repr(make_plan(store)).encode()).hexdigest())

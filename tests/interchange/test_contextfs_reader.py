@@ -15,9 +15,9 @@ from memory.interchange.contextfs.kernel.cells import (
     UndecodedText,
 )
 from memory.interchange.contextfs.kernel.plan import make_plan
-from memory.interchange.contextfs.kernel.reader import read_store
 from memory.interchange.contextfs.kernel.texts import record_texts
 from memory.interchange.contextfs.kernel.vocabulary import ForeignStoreError
+from memory.interchange.contextfs.reader import read_store
 from tests.interchange.foreign import EDGE_COLUMNS, MEMORY_COLUMNS, ForeignFile
 from tests.interchange.reading import plan_of
 

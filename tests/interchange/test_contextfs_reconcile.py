@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memory.interchange.contextfs.kernel.plan import Plan
-from memory.interchange.contextfs.kernel.reader import read_store
+from memory.interchange.contextfs.reader import read_store
 from tests.interchange.foreign import ForeignFile
 from tests.interchange.reading import by_code, parents_of, plan_of, records_of
 

@@ -17,8 +17,8 @@ from memory.base.text import NAME_CHARS
 from memory.interchange import sources, staging
 from memory.interchange.contextfs.kernel.findings import Finding
 from memory.interchange.contextfs.kernel.plan import Derivation, NamespacePlan, PlannedLink, PlannedRecord
-from memory.interchange.contextfs.kernel.reader import RowRef
 from memory.interchange.contextfs.kernel.snapshots import row_key
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.texts import RecordText, record_text
 from memory.interchange.models import ImportedRow, ImportFinding, ImportRun
 from memory.ledger import drafts as drafting

@@ -22,10 +22,11 @@ from memory.interchange.contextfs import applying
 from memory.interchange.contextfs.applying import Applied, Target
 from memory.interchange.contextfs.kernel.findings import Finding
 from memory.interchange.contextfs.kernel.plan import NamespacePlan, Plan, PlannedRecord, make_plan
-from memory.interchange.contextfs.kernel.reader import ForeignStore, RowRef, read_store
 from memory.interchange.contextfs.kernel.rows import Survey, survey
 from memory.interchange.contextfs.kernel.snapshots import row_key
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.texts import raw_rows, record_texts
+from memory.interchange.contextfs.reader import ForeignStore, read_store
 from memory.ledger.models import Namespace
 
 PREVIEWED = 50

@@ -15,7 +15,7 @@ from typing import Literal
 
 from memory.interchange.contextfs.kernel.cells import Cell, decode_cell
 from memory.interchange.contextfs.kernel.plan import Plan
-from memory.interchange.contextfs.kernel.reader import RowRef
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.texts import RawRow
 
 type Fate = Literal["record", "parent", "derivation", "inverse", "link", "quarantined", "kept", "known"]

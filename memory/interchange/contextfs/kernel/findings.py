@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memory.interchange.contextfs.kernel.cells import JsonObject
-from memory.interchange.contextfs.kernel.reader import RowRef
+from memory.interchange.contextfs.kernel.source import RowRef
 
 type Severity = Literal["repaired", "quarantined", "information"]
 

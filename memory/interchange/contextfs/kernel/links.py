@@ -18,8 +18,8 @@ from typing import Literal
 from memory.interchange.contextfs.kernel.cells import JsonObject
 from memory.interchange.contextfs.kernel.clocks import ClaimedInstant, claimed_instant
 from memory.interchange.contextfs.kernel.findings import Finding
-from memory.interchange.contextfs.kernel.reader import RowRef
 from memory.interchange.contextfs.kernel.rows import EdgeRow
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.view import StoreView
 from memory.interchange.contextfs.kernel.vocabulary import (
     RELATIONS,

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from memory.interchange.contextfs.kernel import clocks
 from memory.interchange.contextfs.kernel.cells import JsonObject
 from memory.interchange.contextfs.kernel.findings import Finding
-from memory.interchange.contextfs.kernel.reader import RowRef
 from memory.interchange.contextfs.kernel.reconcile import Ancestry
 from memory.interchange.contextfs.kernel.rows import EdgeRow, KeptRows, MemoryRow, UnusableRow
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.view import StoreView
 from memory.interchange.contextfs.kernel.vocabulary import (
     DERIVATION_RELATIONS,

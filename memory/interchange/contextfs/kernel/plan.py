@@ -22,7 +22,6 @@ from memory.interchange.contextfs.kernel.counts import SourceCounts, source_coun
 from memory.interchange.contextfs.kernel.findings import Finding, in_order
 from memory.interchange.contextfs.kernel.graph import parents_first
 from memory.interchange.contextfs.kernel.links import Link, plan_links
-from memory.interchange.contextfs.kernel.reader import ForeignStore, RowRef, SourceIdentity
 from memory.interchange.contextfs.kernel.reconcile import Ancestry, ParentEdge, reconcile
 from memory.interchange.contextfs.kernel.rows import MemoryRow, Survey, survey
 from memory.interchange.contextfs.kernel.snapshots import (
@@ -36,6 +35,7 @@ from memory.interchange.contextfs.kernel.snapshots import (
     novelties,
     without_late_parents,
 )
+from memory.interchange.contextfs.kernel.source import RowRef, SourceIdentity, Store
 from memory.interchange.contextfs.kernel.view import StoreView, view_of
 from memory.interchange.contextfs.kernel.vocabulary import ANCESTRY_RELATIONS, KIND_BY_RELATION, stored_direction
 
@@ -112,7 +112,7 @@ class Plan:
 
 
 def make_plan(
-    store: ForeignStore, *, surveyed: Survey | None = None, known_rows: Mapping[RowKey, Remembered] | None = None
+    store: Store, *, surveyed: Survey | None = None, known_rows: Mapping[RowKey, Remembered] | None = None
 ) -> Plan:
     """Plan the import of an open store.
 
@@ -168,7 +168,7 @@ def _places(
     return places
 
 
-def _store_findings(store: ForeignStore, *, surveyed: Survey, view: StoreView) -> list[Finding]:
+def _store_findings(store: Store, *, surveyed: Survey, view: StoreView) -> list[Finding]:
     counted = {table: store.n_rows(table) for table in store.unread_tables()}
     findings = [
         *notes.record_notes(view),

@@ -36,9 +36,9 @@ from memory.interchange.contextfs.kernel.claims import LineageClaim, own_claim
 from memory.interchange.contextfs.kernel.clocks import ClaimedInstant
 from memory.interchange.contextfs.kernel.findings import Finding
 from memory.interchange.contextfs.kernel.graph import edges_on_cycles
-from memory.interchange.contextfs.kernel.reader import RowRef
 from memory.interchange.contextfs.kernel.resolution import Resolution
 from memory.interchange.contextfs.kernel.rows import EdgeRow, MemoryRow
+from memory.interchange.contextfs.kernel.source import RowRef
 from memory.interchange.contextfs.kernel.view import StoreView
 from memory.interchange.contextfs.kernel.vocabulary import ANCESTRY_RELATIONS, stored_direction
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memory.interchange.contextfs.kernel.findings import Finding
-from memory.interchange.contextfs.kernel.reader import RowRef
 from memory.interchange.contextfs.kernel.reconcile import Ancestry
 from memory.interchange.contextfs.kernel.rows import MemoryRow, Survey
+from memory.interchange.contextfs.kernel.source import RowRef
 
 type RowKey = tuple[str, ...]
 # The hash of a row; several where the file repeats a key; None where the row was erased.

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from memory.interchange.contextfs.kernel.cells import JsonObject, decode_cell, parsed_object, parsed_tags
-from memory.interchange.contextfs.kernel.reader import ForeignStore, RowRef, SourceRow, digest_of
+from memory.interchange.contextfs.kernel.source import RowRef, SourceRow, Store, digest_of
 from memory.interchange.contextfs.kernel.vocabulary import RESERVED_METADATA_KEYS, SOURCE_COLUMNS
 
 
@@ -57,12 +57,12 @@ class EdgeText:
     unread: Mapping[str, str]
 
 
-def raw_rows(store: ForeignStore, *, refs: Iterable[RowRef]) -> Iterator[RawRow]:
+def raw_rows(store: Store, *, refs: Iterable[RowRef]) -> Iterator[RawRow]:
     """The raw rows of these references, in their order."""
     return (_raw(row) for row in store.rows_of(refs))
 
 
-def record_texts(store: ForeignStore, *, refs: Iterable[RowRef]) -> Iterator[RecordText]:
+def record_texts(store: Store, *, refs: Iterable[RowRef]) -> Iterator[RecordText]:
     """The texts of records, in the order of these references to `memories`."""
     return (_record_text(row) for row in store.rows_of(refs))
 
@@ -72,7 +72,7 @@ def record_text(ref: RowRef, cells: JsonObject) -> RecordText:
     return _record_text(SourceRow(ref, {column: decode_cell(value) for column, value in cells.items()}))
 
 
-def edge_texts(store: ForeignStore, *, refs: Iterable[RowRef]) -> Iterator[EdgeText]:
+def edge_texts(store: Store, *, refs: Iterable[RowRef]) -> Iterator[EdgeText]:
     """The texts of edges, in the order of these references to `memory_edges`."""
     return (_edge_text(row) for row in store.rows_of(refs))
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -25,12 +24,11 @@ from memory.base.canonical import canonical
 from memory.interchange.contextfs.kernel import vocabulary as words
 from memory.interchange.contextfs.kernel.cells import (
     Cell,
-    JsonObject,
     OversizeCell,
     decoded_text,
     encode_cell,
-    text_fault,
 )
+from memory.interchange.contextfs.kernel.source import RowRef, SourceIdentity, SourceRow, TableShape
 from memory.interchange.contextfs.kernel.vocabulary import ForeignStoreError, Limits
 
 _HEADER = b"SQLite format 3\x00"
@@ -39,61 +37,6 @@ _HASH_CHUNK_BYTES = 1024**2
 _ROWID_NAMES = ("rowid", "_rowid_", "oid")
 _SHOWN_NAMES = 40
 _SHOWN_CHARS = 60
-
-
-@dataclass(frozen=True, slots=True)
-class RowRef:
-    """Which source row: table, row number in this file, primary key as text."""
-
-    table: str
-    rowid: int
-    key: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SourceRow:
-    """One row as it stands in the source."""
-
-    ref: RowRef
-    cells: Mapping[str, Cell]
-
-    def encoded(self) -> JsonObject:
-        """All columns, as a value with a canonical form."""
-        return {column: encode_cell(cell) for column, cell in self.cells.items()}
-
-    def digest(self) -> str:
-        """SHA-256 of the canonical row, in hex. It is unsalted: keep it where erasure reaches."""
-        return digest_of(self.encoded())
-
-    def text(self, column: str) -> str | None:
-        """A text cell; None if it is NULL, absent or no text that can be stored."""
-        cell = self.cells.get(column)
-        return cell if isinstance(cell, str) and text_fault(cell) is None else None
-
-
-def digest_of(encoded: JsonObject) -> str:
-    """The digest of a row, from its encoded columns."""
-    return hashlib.sha256(canonical(encoded)).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class TableShape:
-    """The columns of a table in declared order, those of its key, and a name for the row number."""
-
-    name: str
-    columns: tuple[str, ...]
-    key_columns: tuple[str, ...]
-    rowid_name: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourceIdentity:
-    """What tells one source from another. `fingerprint` stays the same while the store grows (I5)."""
-
-    fingerprint: str
-    file_sha256: str
-    size_bytes: int
-    revision: str | None
 
 
 def read_store(path: Path, *, limits: Limits | None = None) -> ForeignStore:
