@@ -48,13 +48,14 @@ def start(request: Entered, how: Query[ImportIn]) -> Status[ImportOut]:
     by = actor(request)
     name, pieces = _upload(request)
     asked = how.asked(name=name, here=namespace(request))
-    job = ask_import(by, pieces=pieces, asked=asked)
+    answered = ask_import(by, pieces=pieces, asked=asked)
+    job = answered.job
     if job.state == "failed":
         raise jobs.refusal(job)
     url = page(request, f"/imports/tasks/{job.id}")
-    answer = ImportOut(**of_job(job), seq=asof.now(by.namespace).seq, url=url)
+    answer = ImportOut(**of_job(job), seq=asof.now(by.namespace).seq, url=url, replayed=answered.replayed)
     is_new = not asked.dry_run and (answer.report is None or any(one.seq for one in answer.report.applied))
-    return made(answer, is_new=is_new)
+    return made(answer, is_new=is_new and not answered.replayed)
 
 
 @routes.read("/imports/{import_id}", answer=ImportDetailOut)

@@ -4,10 +4,12 @@ Invariants
 - The file lies in the job's folder, for this user of the host alone. It goes as soon as it is imported or discarded,
   and with the job after a day.
 - Who may is asked again when the work begins: a role that ended in between opens nothing.
+- Sent again under the same key, the same upload is answered by the same job for as long as that stands.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,7 +21,8 @@ from django.tasks import task
 from memory.agents.identity import by_person
 from memory.base import clock, gate, jobs
 from memory.base.actor import Actor
-from memory.base.errors import Conflict, Invalid, TooLarge
+from memory.base.canonical import canonical
+from memory.base.errors import Conflict, IdempotencyMismatch, Invalid, TooLarge
 from memory.base.jobs import Job
 from memory.base.text import NAME_CHARS
 from memory.interchange.contextfs.operations import Options
@@ -56,10 +59,18 @@ def asked_of(job: Job) -> Asked:
     return Asked(**job.given["asked"])
 
 
-def ask_import(by: Actor, *, pieces: Iterable[bytes], asked: Asked) -> Job:
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The job, and whether it was asked for before under the same key."""
+
+    job: Job
+    replayed: bool = False
+
+
+def ask_import(by: Actor, *, pieces: Iterable[bytes], asked: Asked) -> Answer:
     """Take an uploaded file in and import it, or say what an import would do.
 
-    Raises Forbidden (owners only), Invalid (format, names), TooLarge.
+    Raises Forbidden (owners only), Invalid (format, names), TooLarge, IdempotencyMismatch (key of another upload).
     """
     gate.permits(by, gate.OWN)
     if asked.format not in IMPORTERS:
@@ -70,26 +81,51 @@ def ask_import(by: Actor, *, pieces: Iterable[bytes], asked: Asked) -> Job:
     name = Namespace.objects.get(pk=by.namespace).name
     job = jobs.ask(by, kind=KIND, given={"asked": _plain(asked), "namespace": name})
     try:
-        size_bytes = _take(job.folder / FILE, pieces)
-    except TooLarge:
+        size_bytes, file_digest = _take(job.folder / FILE, pieces)
+        key = {"digest": _key(by), "request": _request(asked, file_digest)} if by.idempotency_key else {}
+        if (earlier := _under(key, job)) is not None:
+            jobs.drop(job)
+            return Answer(earlier, replayed=True)
+    except (TooLarge, IdempotencyMismatch):
         jobs.drop(job)
         raise
-    return _start(job, size_bytes)
+    return Answer(_start(jobs.again(job, given={**job.given, "key": key}), size_bytes))
+
+
+def _key(by: Actor) -> str:
+    return hashlib.sha256(f"{by.person}/{by.idempotency_key}".encode()).hexdigest()
+
+
+def _request(asked: Asked, file_digest: str) -> str:
+    return hashlib.sha256(canonical([_plain(asked) | {"name": ""}, file_digest])).hexdigest()
+
+
+def _under(key: Mapping[str, str], job: Job) -> Job | None:
+    """The job that was asked for under the key before.   Raises IdempotencyMismatch."""
+    for earlier in jobs.jobs(namespace=job.namespace, kind=KIND) if key else ():
+        told = earlier.given.get("key", {})
+        if told.get("digest") == key["digest"]:
+            if told["request"] != key["request"]:
+                raise IdempotencyMismatch("This Idempotency-Key was used for another upload.")
+            return earlier
+    return None
 
 
 def _plain(asked: Asked) -> dict[str, Any]:
     return asdict(asked) | {"mapping": dict(asked.mapping)}
 
 
-def _take(path: Path, pieces: Iterable[bytes]) -> int:
-    size_bytes = 0
+def _take(path: Path, pieces: Iterable[bytes]) -> tuple[int, str]:
+    """Write the file; answers its size and its SHA-256 in hex.   Raises TooLarge."""
+    size_bytes, digest = 0, hashlib.sha256()
     with path.open("xb") as file:
         for piece in pieces:
             size_bytes += len(piece)
             if size_bytes > MOST_BYTES:
                 raise TooLarge(f"An upload has at most {MOST_BYTES} bytes; `manage.py import` takes any file here.")
             file.write(piece)
-    return size_bytes
+            digest.update(piece)
+    return size_bytes, digest.hexdigest()
 
 
 def proceed(by: Actor, job: Job) -> Job:

@@ -73,6 +73,18 @@ def test_sent_again_it_adds_nothing_and_answers_200(world: World) -> None:
     assert n_rows() == before
 
 
+def test_a_key_of_one_upload_is_no_key_of_another(world: World, home: Path) -> None:
+    by = caller(world, world.alice)
+    query = {"format": "contextfs"}
+    sent = {"query": query, "content_type": RAW, "headers": {"Idempotency-Key": "k"}}
+    first = by.post("/imports", foreign_bytes(), **sent)
+    assert first.status_code == 201
+    assert by.post("/imports", foreign_bytes(), **sent).json()["id"] == first.json()["id"]
+    other = by.post("/imports", foreign_bytes("another text"), **sent)
+    assert (other.status_code, other.json()["code"]) == (409, "idempotency_mismatch")
+    assert [path.name for path in (home / "jobs").iterdir()] == [first.json()["id"]]
+
+
 def test_a_form_with_the_file_in_it_is_the_same(world: World) -> None:
     client = caller(world, world.alice).client
     file = SimpleUploadedFile("team.db", foreign_bytes())
