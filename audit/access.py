@@ -73,7 +73,7 @@ def page(
                 if isinstance(visit, str):
                     return HttpResponseRedirect(visit)
                 if request.method not in SAFE:
-                    _require(visit, power)
+                    require(visit, power)
                 response = view(request, visit, *args, **kwargs)
             except DomainError as error:
                 response = refusal(request, error)
@@ -191,8 +191,11 @@ def _names(standing: Attention) -> Mapping[int, str]:
     return person_names(set(told))
 
 
-def _require(visit: Visit, power: Power | None) -> None:
-    """Raise Forbidden where the role lacks the power, Conflict where the page shows the past."""
+def require(visit: Visit, power: Power | None) -> None:
+    """Raise Forbidden where the role lacks the power, Conflict where nothing can be written from the page.
+
+    A page that only holds the form of an act asks as well, so that nobody fills in what will be refused.
+    """
     if power is None or not visit.actor.may(power):
         roles = [role for role, powers in ROLE_POWERS.items() if power in powers]
         who = " or ".join(f"{'an' if role == 'owner' else 'a'} {role}" for role in roles) or "nobody"

@@ -111,7 +111,12 @@ def copyable_id(value: str, url: str = "", short: int = 0, label: str = "id") ->
 
 @register.filter
 def grouped(value: str) -> SafeString:
-    """Groups of four characters as elements, so that a copied text holds no spaces. A prefix "rec_" stays whole."""
+    """Groups of four characters as elements, so that a copied text holds no spaces. A prefix "rec_" stays whole.
+
+    A UUID brings its own groups.
+    """
+    if "-" in value:
+        return format_html('<span class="grouped">{}</span>', value)
     prefix, mark, rest = value.rpartition("_")
     groups = [rest[i : i + 4] for i in range(0, len(rest), 4)]
     return format_html(

@@ -2,11 +2,23 @@
 
 from django.urls import include, path
 
-from audit.pages.records import exports, listing
+from audit.pages import lineage
+from audit.pages.records import detail, exports, listing, verbs
 
 patterns = [
     path("records", listing.index, name="index"),
     path("records.csv", exports.as_csv, name="csv"),
     path("records.json", exports.as_json, name="json"),
+    path("records/<uuid:record>", detail.shown, name="detail"),
+    path("records/<uuid:record>/versions", detail.versions, name="versions"),
+    path("records/<uuid:record>/entries", detail.entries, name="entries"),
+    path("records/<uuid:record>/source", detail.source, name="source"),
+    path("records/<uuid:record>/withdraw", verbs.withdraw, name="withdraw"),
+    path("records/<uuid:record>/restore", verbs.restore, name="restore"),
+    path("records/<uuid:record>/evolve", verbs.evolve, name="evolve"),
+    path("records/<uuid:record>/supersede", verbs.supersede, name="supersede"),
+    path("records/<uuid:record>/lineage.svg", lineage.as_svg, name="lineage_svg"),
+    path("records/<uuid:record>/lineage.json", lineage.as_json, name="lineage_json"),
+    path("records/<str:prefix>", detail.resolved, name="resolved"),
 ]
 urlpatterns = [path("", include((patterns, "records")))]

@@ -2,7 +2,8 @@
 
 One recursive query on the id alone (UNION ends on cycles and on shared ancestors); depth is worked out afterwards.
 Traps: with depth inside the UNION a dense graph costs several times as much; statistics on the edge table make SQLite
-read all edges for each call (lineage.maintenance keeps it free of them).
+read all edges for each call (lineage.maintenance keeps it free of them); without them SQLite takes a bound on `seq` for
+the better way in and reads all edges for each node, so a plus keeps that bound out of the choice of an index.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _record(at: AsOf, record: UUID) -> Record:
 
 def _steps(at: AsOf, record: UUID, *, near: str, far: str) -> list[Step]:
     labels = ", ".join(f"'{relation}'" for relation in ANCESTRY)
-    filters = f"e.namespace_id = %s AND e.relation IN ({labels}) AND e.seq <= %s"
+    filters = f"e.namespace_id = %s AND e.relation IN ({labels}) AND +e.seq <= %s"
     start: Any = record if connection.vendor == "postgresql" else record.hex
     first = "SELECT %s::uuid" if connection.vendor == "postgresql" else "SELECT %s"
     sql = (

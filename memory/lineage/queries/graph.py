@@ -45,6 +45,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "conflicts": ("contradicts",),
     "refers": tuple(name for name in STORED if name not in (*WALKED, "contradicts")),
 }
+# The plus keeps the bound on `seq` out of SQLite's choice of an index: it would read all edges of the namespace.
+POINT = "namespace_id = %s AND +seq <= %s"
 GROUP_OF = {relation: group for group, relations in GROUPS.items() for relation in relations}
 
 
@@ -176,18 +178,19 @@ class _Growth:
             column: [name for name in self.relations if side == _side(column, name)] for column in ("source", "target")
         }
         ends = [
-            (f"({column} IN ({_marks(nodes)}) AND relation IN ({_marks(names)}))", [*nodes, *names])
+            (f"{column} IN ({_marks(nodes)}) AND relation IN ({_marks(names)})", [*nodes, *names])
             for column, names in by_column.items()
             if names
         ]
         if not ends:
             return None
-        point = "namespace_id = %s AND seq <= %s"
+        # One part for each end: no index serves a choice between the two columns.
+        parts = (f"SELECT source, relation, target, seq, item FROM memory_edge WHERE {POINT} AND {e}" for e, _ in ends)
         statement = (
-            f"SELECT '{side}', source, relation, target FROM memory_edge WHERE {point}"
-            f" AND ({' OR '.join(text for text, _ in ends)}) ORDER BY seq DESC, item DESC LIMIT {MOST_LINKS + 1}"
+            f"SELECT '{side}', source, relation, target FROM ({' UNION '.join(parts)}) AS found"
+            f" ORDER BY seq DESC, item DESC LIMIT {MOST_LINKS + 1}"
         )
-        return statement, [self.at.namespace, self.at.seq, *(value for _, given in ends for value in given)]
+        return statement, [value for _, given in ends for value in (self.at.namespace, self.at.seq, *given)]
 
     def _add(self, links: Sequence[GraphLink], side: Side, front: Collection[UUID]) -> list[UUID]:
         """Take the far ends in; answers those from which the next level walks on."""
@@ -221,7 +224,7 @@ def _whole(at: AsOf, focus: UUID, relations: Sequence[str]) -> _Whole:
     if not walked:
         return _Whole([], 0, 0, is_capped=False)
     marks = _marks(walked)
-    filters = f"e.namespace_id = %s AND e.seq <= %s AND e.relation IN ({marks})"
+    filters = f"e.namespace_id = %s AND +e.seq <= %s AND e.relation IN ({marks})"
     first = "SELECT %s::uuid" if connection.vendor == "postgresql" else "SELECT %s"
     edges = "SELECT e.source, e.relation, e.target FROM"
     rows = sql.fetch(
@@ -259,14 +262,13 @@ def _reached(start: UUID, onwards: Mapping[UUID, Sequence[UUID]]) -> set[UUID]:
 def _around(at: AsOf, nodes: Sequence[UUID]) -> tuple[list[GraphLink], list[tuple[UUID, str, str, int]]]:
     """(links with both ends among the nodes, [(node, column it stands in, relation, how many links)])."""
     marks = _marks(nodes)
-    point = "namespace_id = %s AND seq <= %s"
     rows = sql.fetch(
         f"SELECT 'inner', source, relation, target, 1 FROM memory_edge"
-        f" WHERE {point} AND source IN ({marks}) AND target IN ({marks})"
+        f" WHERE {POINT} AND source IN ({marks}) AND target IN ({marks})"
         f" UNION ALL SELECT 'source', source, relation, source, count(*) FROM memory_edge"
-        f" WHERE {point} AND source IN ({marks}) GROUP BY source, relation"
+        f" WHERE {POINT} AND source IN ({marks}) GROUP BY source, relation"
         f" UNION ALL SELECT 'target', target, relation, target, count(*) FROM memory_edge"
-        f" WHERE {point} AND target IN ({marks}) GROUP BY target, relation",
+        f" WHERE {POINT} AND target IN ({marks}) GROUP BY target, relation",
         [at.namespace, at.seq, *nodes, *nodes, at.namespace, at.seq, *nodes, at.namespace, at.seq, *nodes],
     )
     inner = [_link(sql.as_id(row[1]), row[2], sql.as_id(row[3])) for row in rows if row[0] == "inner"]

@@ -9,15 +9,17 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory.agents.labels import Labels, labels
+from memory.agents.labels import Labels, called, labels
 from memory.base.asof import AsOf
 from memory.base.errors import Ambiguous, Erased, Invalid, NotFound, Withdrawn
 from memory.ledger.models import Entry
-from memory.ledger.queries.contents import commitments_of, contents_of
-from memory.records.models import Record, RecordState, Withdrawal
+from memory.ledger.queries.contents import contents_of
+from memory.records.models import Record, RecordState, address_of
+from memory.records.queries.provenance import Provenance, annotated, provenance_of
 
 PREFIX = re.compile(r"[0-9a-f]{4,32}")
 CANDIDATES = 20
+CHUNK = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ class RecordDetail:
     erased_seq: int | None
     withdrawal_reason: str
     same_text_as: tuple[UUID, ...]
+    provenance: Provenance
 
 
 def state_of(row: RecordState) -> str:
@@ -83,46 +86,61 @@ def state_of(row: RecordState) -> str:
 
 def rows_of(at: AsOf, states: Sequence[RecordState], scores: Mapping[int, float] | None = None) -> list[RecordRow]:
     """List rows in the order given; one query for the names of types, agents and runs."""
-    called = labels(
+    texts = labels(
         at.namespace,
         names={state.type for state in states},
         agents={state.agent for state in states},
         runs={state.run for state in states},
     )
-    return [row_of(state, called, (scores or {}).get(state.doc)) for state in states]
+    return [row_of(state, texts, (scores or {}).get(state.doc)) for state in states]
 
 
-def row_of(state: RecordState, called: Labels, score: float | None = None) -> RecordRow:
+def row_of(state: RecordState, texts: Labels, score: float | None = None) -> RecordRow:
     """One list row. `state` comes from `known(at)`."""
     return RecordRow(
-        state.id, state.seq, state.recorded_at, called.names.get(state.type, "erased"), state.first_line,
+        state.id, state.seq, state.recorded_at, texts.names.get(state.type, "erased"), state.first_line,
         state_of(state), state.agent, state.run, state.source_class, state.valid_from, state.valid_to,
         state.source_recorded_at, state.n_parents, state.n_children, score,
-        called.agents.get(state.agent, "") if state.agent else "", called.runs.get(state.run, "") if state.run else "",
+        texts.agents.get(state.agent, "") if state.agent else "", texts.runs.get(state.run, "") if state.run else "",
     )  # fmt: skip
 
 
 def record(at: AsOf, *, id: UUID) -> RecordDetail:
-    """One record as of the point, whatever its state. Raises NotFound."""
-    state = RecordState.objects.known(at).filter(id=id).first()
+    """One record as of the point, whatever its state: one query for its row, one for its texts, one for its twins.
+
+    Raises NotFound.
+    """
+    state = annotated(at, RecordState.objects.known(at).filter(id=id)).first()
     if state is None:
         raise NotFound(f"There is no record {id} as of entry {at.seq}.", id=str(id))
-    row = Record.objects.get(namespace=at.namespace, id=id)
-    parts = contents_of(at.namespace, [(row.seq, row.item)])[row.seq, row.item]
+    withdrawal = (state.hidden_seq, state.hidden_item) if state.is_withdrawn and state.hidden_seq else None
+    own = (state.seq, state.item)
+    stored = contents_of(at.namespace, [own, *([withdrawal] if withdrawal else [])])
+    parts = stored[own]
     details = parts.get("details", {})
     source = details.get("source", {})
-    withdrawn_seq, reason = _withdrawal(at, id) if state.is_withdrawn else (None, "")
-    is_superseded = state.is_superseded
     return RecordDetail(
-        row=rows_of(at, [state])[0], item=row.item, digest=commitments_of(at.namespace, "record", [id])[id],
-        ancestry_digest=bytes(row.ancestry_digest), line=row.line, content=parts.get("content"),
+        row=_named_row(state), item=state.item, digest=bytes(state.i_commitment),
+        ancestry_digest=bytes(state.r_ancestry_digest), line=state.r_line, content=parts.get("content"),
         summary=details.get("summary", ""), tags=tuple(details.get("tags", ())),
         metadata=details.get("metadata", {}), origin=source.get("origin", ""), pointer=source.get("pointer", ""),
-        imported=details.get("imported", {}), raw=parts.get("raw"), n_quarantined=row.n_quarantined,
-        superseded_by=state.superseded_by if is_superseded else None,
-        superseded_seq=state.superseded_seq if is_superseded else None, withdrawn_seq=withdrawn_seq,
-        erased_seq=state.erased_seq, withdrawal_reason=reason, same_text_as=_same_text(at, state),
+        imported=details.get("imported", {}), raw=parts.get("raw"), n_quarantined=state.r_n_quarantined,
+        superseded_by=state.superseded_by if state.is_superseded else None,
+        superseded_seq=state.superseded_seq if state.is_superseded else None,
+        withdrawn_seq=withdrawal[0] if withdrawal else None, erased_seq=state.erased_seq,
+        withdrawal_reason=stored[withdrawal].get("note", "") if withdrawal else "",
+        same_text_as=_same_text(at, state), provenance=provenance_of(state),
     )  # fmt: skip
+
+
+def _named_row(state: Any) -> RecordRow:
+    """The list row of an annotated state."""
+    called_so = Labels(
+        names={state.type: state.n_type} if state.n_type else {},
+        agents={state.agent: state.n_agent} if state.n_agent else {},
+        runs={state.run: called(state.run_told)} if state.run_told else {},
+    )
+    return row_of(state, called_so)
 
 
 def require_shown(detail: RecordDetail, *, include: frozenset[str]) -> None:
@@ -132,15 +150,6 @@ def require_shown(detail: RecordDetail, *, include: frozenset[str]) -> None:
         raise Withdrawn(f"The record {detail.row.id} is withdrawn; include=withdrawn shows it.")
     if state == "erased" and "erased" not in include:
         raise Erased(f"The record {detail.row.id} is erased; include=erased shows what remains.")
-
-
-def _withdrawal(at: AsOf, id: UUID) -> tuple[int | None, str]:
-    rows = Withdrawal.objects.filter(namespace=at.namespace, record=id, withdrawn=True, seq__lte=at.head)
-    newest = rows.filter(seq__lte=at.seq if at.source_at is None else at.head).order_by("-seq").first()
-    if newest is None:
-        return None, ""
-    parts = contents_of(at.namespace, [(newest.seq, newest.item)])[newest.seq, newest.item]
-    return newest.seq, parts.get("note", "")
 
 
 def _same_text(at: AsOf, state: RecordState) -> tuple[UUID, ...]:
@@ -167,6 +176,25 @@ def resolved(at: AsOf, *, prefix: str) -> UUID:
     if len(found) > 1:
         raise Ambiguous(f"Several ids begin with {text}.", candidates=[str(id) for id in found[:CANDIDATES]])
     return found[0]
+
+
+def rows_by_id(at: AsOf, ids: Sequence[UUID]) -> dict[UUID, RecordRow]:
+    """{id: list row} of the records that stand at the point; two queries for each 500."""
+    found: list[RecordRow] = []
+    for start in range(0, len(ids), CHUNK):
+        states = RecordState.objects.known(at).filter(id__in=ids[start : start + CHUNK])
+        found.extend(rows_of(at, list(states)))
+    by_id = {row.id: row for row in found}
+    return {id: by_id[id] for id in ids if id in by_id}
+
+
+def texts(at: AsOf, ids: Sequence[UUID]) -> dict[UUID, str]:
+    """{id: text} of the records that stand at the point and are not erased."""
+    states = RecordState.objects.known(at).filter(id__in=list(ids)[:CHUNK])
+    places = dict(states.values_list("id", "doc"))
+    stored = contents_of(at.namespace, [address_of(doc) for doc in places.values()])
+    parts = {id: stored[address_of(doc)] for id, doc in places.items()}
+    return {id: part["content"] for id, part in parts.items() if "content" in part}
 
 
 def versions(at: AsOf, *, line: UUID) -> list[RecordRow]:
