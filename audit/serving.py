@@ -91,8 +91,11 @@ class Alarm:
             signal.set_wakeup_fd(wakeup)
             for each, handler in before.items():
                 signal.signal(each, handler)
-            self._reader.close()
-            self._writer.close()
+            self.close()
+
+    def close(self) -> None:
+        self._reader.close()
+        self._writer.close()
 
     def _hear(self, signum: int, frame: FrameType | None) -> None:
         self.n_stops += signum in STOP_SIGNALS
@@ -147,7 +150,7 @@ def serve(address: Address, *, n_threads: int, when_ready: Callable[[], None]) -
         server = Child("server", address.host, str(address.port), str(n_threads))
         workers = Workers()
         try:
-            if _is_answering(server, address, alarm):
+            if is_answering(server, address, alarm):
                 when_ready()
             while not alarm.n_stops:
                 if server.status is not None:
@@ -184,7 +187,7 @@ class Workers:
         return self._restart_at - now
 
 
-def _is_answering(server: Child, address: Address, alarm: Alarm) -> bool:
+def is_answering(server: Child, address: Address, alarm: Alarm) -> bool:
     """Wait for the first answer of any kind; false if the server ends or a stop signal comes before it."""
     deadline = time.monotonic() + START_TIMEOUT_SECONDS
     while server.status is None and not alarm.n_stops:

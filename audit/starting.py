@@ -4,6 +4,7 @@ Invariants
 - Whether the port is free is asked before anything is made.
 - Link and token of a first start are printed to standard output before serving begins, once, and to no log.
 - A first start makes the signing key; a node that joins a database that others founded makes none.
+- The demo is a start in its own folder, with its own people.
 - With nothing to make, the start asks two databases for their migrations and one for an owner, and no more.
 """
 
@@ -12,6 +13,9 @@ from collections.abc import Callable
 from django.conf import settings
 from django.db import connection
 
+from audit.demo import seeding
+from audit.demo.cast import PEOPLE
+from audit.demo.door import Unexpected
 from audit.environment import read_text
 from audit.serving import N_THREADS, Address, CannotServe, require_free, serve
 from memory.agents.accounts import sign_in_path
@@ -34,28 +38,46 @@ The token of {agent}, shown only now. Write a first record with it:
     curl {url}/api/v1/namespaces/{namespace}/records \\
       -H "Authorization: Bearer $PALIMPSEST_TOKEN" -H "Content-Type: application/json" \\
       -d '{{"type": "note", "content": "The first thing worth remembering."}}'
+
 """
 SERVING = """\
 Palimpsest serves {url} (state: {home}). Ctrl-C stops it.
 Sign in at {url}/sign-in; `manage.py invite EMAIL --role ROLE --namespace NS` prints a fresh link."""
+OTHER_DATA = "The demo in {home} was filled by another version; delete the folder to have it filled anew.\n"
 OTHER_HOSTS = "Only requests for the hosts {hosts} are answered; PALIMPSEST_HOSTS lists others."
 
 
-def start(*, host: str, port: int, say: Say) -> None:
+def start(*, host: str, port: int, demo: bool, say: Say) -> None:
     """Serve until a stop signal comes.   Raises Refused (the port is not free; the server does not start)."""
+    if demo:
+        seeding.enter_home()
     address = Address(host, port)
     try:
         require_free(address)
         bring_up_to_date()
-        made = first_run(owner_email=read_text("PALIMPSEST_OWNER_EMAIL", default="owner@localhost"))
+        email = read_text("PALIMPSEST_OWNER_EMAIL", default="owner@localhost")
+        if demo:
+            seeding.make_people()
+            email = PEOPLE[0].email
+        made = first_run(owner_email=email)
         if made is not None:
             signing_key(make=True)
             say(first_words(made, address))
+        if demo:
+            say(demo_words(seeding.seed(settings.PALIMPSEST_HOME, say=say), address, was_told=made is not None))
         # The children open their own connections; this process needs none while they run.
         connection.close()
         serve(address, n_threads=N_THREADS[connection.vendor], when_ready=lambda: say(serving_words(address)))
-    except CannotServe as error:
-        raise Refused(str(error), returncode=2) from error
+    except (CannotServe, Unexpected) as error:
+        raise Refused(str(error), returncode=2 if isinstance(error, CannotServe) else 1) from error
+
+
+def demo_words(seeded: seeding.Seeded, address: Address, *, was_told: bool) -> str:
+    """The links of this start; `was_told`: the first owner's stands above already."""
+    lines = [] if seeded.is_current else [OTHER_DATA.format(home=settings.PALIMPSEST_HOME)]
+    for person, path in seeding.fresh_links(with_owner=not was_told, is_first=seeded.is_first):
+        lines += [f"Sign in as {person.name} ({person.role}), once:", f"    {address.url}{path}", ""]
+    return "\n".join(lines)
 
 
 def first_words(made: FirstRun, address: Address) -> str:

@@ -3,34 +3,15 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from audit.serving import Address, CannotServe, require_free
-
-ROOT = Path(__file__).resolve().parents[2]
-PATIENCE_SECONDS = 90.0
-
-
-@contextmanager
-def occupied() -> Iterator[int]:
-    with socket.socket() as holder:
-        holder.bind(("127.0.0.1", 0))
-        holder.listen()
-        yield int(holder.getsockname()[1])
-
-
-def free_port() -> int:
-    with occupied() as port:
-        return port
+from tests.commands.nodes import PATIENCE_SECONDS, ROOT, free_port, node, occupied
 
 
 def test_a_free_port_is_free_again_after_it_was_asked_about() -> None:
@@ -67,64 +48,6 @@ def test_a_number_that_is_no_port_is_refused(port: int) -> None:
 )
 def test_the_url_is_one_that_this_machine_can_open(host: str, url: str) -> None:
     assert Address(host, 8000).url == url
-
-
-class Node:
-    """`manage.py up` with a home of its own."""
-
-    def __init__(self, home: Path, *arguments: str) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        variables = {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(home), "DATABASE_URL": ""}
-        self.output = home.with_suffix(".out")
-        self.log = home.with_suffix(".err")
-        with self.output.open("wb") as output, self.log.open("wb") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "django", "up", "--port", str(self.port), *arguments],
-                cwd=ROOT, env={**os.environ, **variables}, stdout=output, stderr=log, start_new_session=True,
-            )  # fmt: skip
-
-    def until(self, what: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not what():
-            assert time.monotonic() < deadline, self.output.read_text() + self.log.read_text()
-            time.sleep(0.05)
-
-    @property
-    def printed(self) -> str:
-        return self.output.read_text()
-
-    def is_serving(self) -> bool:
-        assert self.process.poll() is None, self.log.read_text()
-        return "Palimpsest serves" in self.printed
-
-    def answers(self) -> bool:
-        try:
-            with urllib.request.urlopen(f"{self.url}/readyz", timeout=5) as answer:
-                return bool(answer.status == 200)
-        except OSError:
-            return False
-
-    def servers(self) -> list[int]:
-        """The server processes of this node, by what they were started as."""
-        found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
-        lines = [line.split(maxsplit=1) for line in found.splitlines()]
-        return sorted(int(pid) for pid, args in lines if f"audit.children server 127.0.0.1 {self.port} " in args)
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGINT)
-        return self.process.wait(PATIENCE_SECONDS)
-
-
-@contextmanager
-def node(home: Path, *arguments: str) -> Iterator[Node]:
-    started = Node(home, *arguments)
-    try:
-        yield started
-    finally:
-        if started.process.poll() is None:
-            started.process.terminate()
-            started.process.wait(PATIENCE_SECONDS)
 
 
 @pytest.mark.slow

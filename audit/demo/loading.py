@@ -1,0 +1,164 @@
+"""Playing the story into its namespace.
+
+Invariants
+- The clock of the domain stands at the step's instant while the step plays; the host's clock is not read.
+- Chance is seeded by the step's name alone: a loading that goes on after a cut gives the ids it would have given.
+- A step's idempotency key is `xz-2024/<step>`: played again it is answered from the rows.
+"""
+
+import logging
+from base64 import urlsafe_b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from audit.demo.cast import AGENTS, BY_NAME, LOADER, PEOPLE, principal
+from audit.demo.door import Door, Unexpected
+from audit.demo.lines import id_of
+from audit.demo.steps import Step, filled, filled_path
+from audit.demo.story import story
+from memory.agents.accounts import create_person
+from memory.agents.operations import LONGEST_LIFE, MARK, admit_member, create_agent, issue_token
+from memory.agents.setup import found_replay
+from memory.base import clock, ids
+from memory.base.actor import ROLE_POWERS, Actor
+from memory.base.instants import text as instant_text
+from memory.ledger.queries import trees
+
+NAMESPACE = "xz-2024"
+NOTICE = "Replayed. Times are those of the events. Real: lines with a source. Invented: lines marked re_enacted."
+CURTAIN = datetime(2024, 2, 1, 8, 0, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a loading did: how many steps, how many of them stood already, and the log as it stands now."""
+
+    n_steps: int
+    n_replayed: int
+    size: int
+    root: bytes
+
+
+@dataclass(slots=True)
+class Stage:
+    """The namespace with its loader, and what the steps answered so far."""
+
+    namespace: int
+    loader: UUID
+    secret: str
+    door: Door = field(default_factory=Door)
+    answers: dict[str, Any] = field(default_factory=dict)
+
+
+def fresh_secret() -> str:
+    """The token that `issue_token` makes next, where chance is seeded."""
+    return MARK + urlsafe_b64encode(ids.new_secret()).rstrip(b"=").decode()
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Inside the block the access log is silent: its lines are for requests from outside."""
+    access = logging.getLogger("audit.access")
+    level = access.level
+    access.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        access.setLevel(level)
+
+
+@contextmanager
+def moment(key: str, at: datetime) -> Iterator[None]:
+    """Inside the block it is that instant, and chance is that step's own."""
+    with clock.fixed(at), ids.seeded(f"{NAMESPACE}/{key}"):
+        yield
+
+
+def load(steps: Sequence[Step] | None = None) -> Loaded:
+    """Play the story, or go on with it, or find that it stands.   Raises Unexpected."""
+    stage = _founded()
+    n_replayed = _let_in(stage)
+    played = story() if steps is None else steps
+    with _quiet():
+        for step in played:
+            stage.answers[step.key] = answer = play(stage, step)
+            n_replayed += answer.get("replayed") is True
+    # What the signing of checkpoints appends afterwards is no part of the story.
+    size = max((answer["seq"] for answer in stage.answers.values()), default=0)
+    n_steps = len(played) + len(PEOPLE) + len(AGENTS)
+    return Loaded(n_steps, n_replayed, size, trees.root(stage.namespace, size))
+
+
+def play(stage: Stage, step: Step) -> Mapping[str, Any]:
+    """One call of the API, as the step's actor at the step's instant.   Raises Unexpected."""
+    headers = {
+        "Authorization": f"Bearer {stage.secret}",
+        "Idempotency-Key": f"{NAMESPACE}/{step.key}",
+        "Palimpsest-Actor": principal(step.actor),
+        "Palimpsest-Event-At": instant_text(step.at),
+        "X-Request-ID": str(id_of(f"request/{step.key}")),
+    }
+    path = f"/api/v1/namespaces/{NAMESPACE}/{filled_path(step, stage.answers)}"
+    body = filled(step.body, stage.answers)
+    with moment(step.key, step.at):
+        answer = stage.door.ask(step.method, path, body=body, headers=headers)
+    if answer.status not in step.expects or not isinstance(answer.body, dict):
+        told = answer.body.get("detail", "") if isinstance(answer.body, dict) else ""
+        raise Unexpected(f"Step {step.key} was answered {answer.status} {told}")
+    return answer.body
+
+
+def _founded() -> Stage:
+    """The namespace with its loader and the loader's token.
+
+    The token ends within the story's own time: it opens nothing on any real clock, though everyone can work it out.
+    """
+    with moment("A00", CURTAIN - 3 * SECOND):
+        namespace = found_replay(NAMESPACE, notice=NOTICE, at=CURTAIN - 3 * SECOND)
+    at = CURTAIN - 2 * SECOND
+    with moment("A00/loader", at):
+        agent = create_agent(_by_system(namespace, "A00/loader", at), name=LOADER).id
+    at = CURTAIN - SECOND
+    with moment("A00/token", at):
+        by = _by_system(namespace, "A00/token", at)
+        issue_token(by, agent=agent, scopes=("read", "write", "control"), life=LONGEST_LIFE)
+    with moment("A00/token", at):
+        secret = fresh_secret()
+    return Stage(namespace, agent, secret)
+
+
+def _by_system(namespace: int, key: str, at: datetime) -> Actor:
+    return Actor(
+        namespace, "system", event_at=at, idempotency_key=f"{NAMESPACE}/{key}", request_id=id_of(f"request/{key}")
+    )
+
+
+def _let_in(stage: Stage) -> int:
+    """Steps A01 to A08: the first owner by the system, everyone else by that owner. Answers how many stood already."""
+    n_replayed = 0
+    by = replace(_by_system(stage.namespace, "", CURTAIN), loader=stage.loader)
+    for number, person in enumerate(PEOPLE, 1):
+        create_person(person.email, id=person.id)
+        with _step(by, number) as acting:
+            done = admit_member(acting, person=person.id, role=person.role, expires_at=person.expires_at)
+        n_replayed += done.replayed
+        first = PEOPLE[0]
+        by = replace(by, kind="person", person=first.id, role=first.role, powers=ROLE_POWERS[first.role])
+    for number, agent in enumerate(AGENTS, 1 + len(PEOPLE)):
+        with _step(by, number) as acting:
+            made = create_agent(acting, name=agent.name, operator=BY_NAME[agent.operator].id)
+        n_replayed += made.replayed
+    return n_replayed
+
+
+@contextmanager
+def _step(by: Actor, number: int) -> Iterator[Actor]:
+    """The moment of step A<number> and its actor."""
+    key, at = f"A{number:02d}", CURTAIN + (number - 1) * SECOND
+    with moment(key, at):
+        yield replace(by, event_at=at, idempotency_key=f"{NAMESPACE}/{key}", request_id=id_of(f"request/{key}"))
