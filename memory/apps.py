@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.apps import AppConfig
+from django.db.models.signals import post_migrate
 
 
 class MemoryConfig(AppConfig):
@@ -13,5 +14,7 @@ class MemoryConfig(AppConfig):
     def ready(self) -> None:
         # Registered here and not where they are defined, so that importing a slice changes nothing.
         from memory import wiring
+        from memory.lineage import maintenance
 
         wiring.connect()
+        post_migrate.connect(maintenance.after_migration, sender=self)
