@@ -22,7 +22,8 @@ WINDOW_SECONDS = 60
 def refuse(by: Actor, *, code: str, about: UUID | None = None) -> int | None:
     """Append a Refusal entry; None when one of the same kind stands within the last minute.
 
-    Locks: the namespace head. Appends: `refuse`, by actor "system", so that a refused agent's refusal can be written.
+    Locks: the namespace head. Appends: `refuse`, by actor "system", so that a refused agent's refusal can be written,
+    to the run that the refused act named.
     """
     mark = f"refusal/{by.namespace}/{by.agent or by.person}/{code}/{about}"
     if not cache.add(f"{mark}/recent", 1, WINDOW_SECONDS):
@@ -33,7 +34,7 @@ def refuse(by: Actor, *, code: str, about: UUID | None = None) -> int | None:
     cache.delete(f"{mark}/count")
     row = {"code": code, "agent": by.agent, "object": about, "count": count}
     # In a replay namespace the event's own instant keeps the clock of the events.
-    system = Actor(by.namespace, "system", request_id=by.request_id, event_at=by.event_at)
+    system = Actor(by.namespace, "system", request_id=by.request_id, event_at=by.event_at, run=by.run)
     with opened(system, verb="refuse", need=gate.WRITE) as entry:
         entry.add(Draft("refusal", ids.new_id(), Refusal, row))
     return entry.seq
