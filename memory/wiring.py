@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from memory.agents.activity import labelled_by
 from memory.agents.attention import populated_by
 from memory.agents.guards import not_frozen, not_on_hold
 from memory.agents.models import Run
+from memory.agents.overview import counted_by, evidence_of, scanned_by
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
+from memory.checks.ledger_scan import NAME as LEDGER_SCAN
+from memory.checks.ledger_scan import verify
+from memory.checks.models import CheckRun
+from memory.checks.running import run_by_name
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
 from memory.ledger.operations.appending import accompany
 from memory.ledger.operations.erasing import reach
 from memory.ledger.projection import Heads, Nodes
+from memory.ledger.queries import radius
 from memory.ledger.queries.verification import verify_also
 from memory.lineage.projection import contribute as lineage_contribution
 from memory.lineage.projection import texts_of_derivations
 from memory.lineage.queries.digests import digest_faults
+from memory.lineage.queries.resting import derived_records
+from memory.records.models import Record, RecordState
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
 
 
@@ -29,8 +38,20 @@ def connect() -> None:
     reach(notes_of_records)
     reach(texts_of_derivations)
     contribute(lineage_contribution)
+    radius.contribute(derived_records)
+    run_by_name(LEDGER_SCAN, lambda by: verify(by)[0])
     verify_also(digest_faults)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun)):
         populated_by(page, model)
+    for key, rows in (
+        ("records", RecordState.objects.current),
+        ("every_record", evidence_of(Record)),
+        ("runs", evidence_of(Run)),
+        ("imports", evidence_of(ImportRun)),
+    ):
+        counted_by(key, rows)
+    scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
+    labelled_by(("record", "withdrawal", "review", "edge"), RecordState, "first_line")
+    labelled_by(("import_run",), ImportRun, "source", is_name=True)

@@ -46,7 +46,7 @@ def labels(
     found: dict[str, dict[UUID, str]] = {"name": {}, "agent": {}, "run": {}}
     for identity, text, kind in parts[0].union(*parts[1:], all=True) if parts else ():
         if text is not None:
-            found[kind][identity] = _called(text) if kind == "run" else text
+            found[kind][identity] = called(text) if kind == "run" else text
     return Labels(found["name"], found["agent"], found["run"])
 
 
@@ -58,7 +58,8 @@ def _asked(kind: str, rows: QuerySet[Any], ids: Iterable[UUID | None], text: Any
     return labelled.values_list("id", "label", "kind_of")
 
 
-def _called(payload: str) -> str:
+def called(payload: str) -> str:
+    """What people call the run whose stored content this is."""
     value: Any = strict_loads(payload)
     refs = [f"{key} {text}" for key, text in value["refs"].items() if key != "trace"]
     return str(value["title"] or (refs[0] if refs else ""))
