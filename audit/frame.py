@@ -88,6 +88,8 @@ def build_frame(
         head_seq=attention.head,
         n_waiting=sum(open_items.count for open_items in attention.waiting.values()),
         oldest_waiting=short_age(min(oldest), read_at=read_at) if oldest else "",
+        n_frozen=attention.n_frozen,
+        is_on_hold=attention.hold is not None,
         carried=carried,
     )  # fmt: skip
 

@@ -170,6 +170,7 @@ class Frame:
     ``theme`` is "", "light" or "dark", read from the cookie of that name; "" follows the system.
     ``single_owner`` prints "single owner, not four eyes" beside the namespace.
     ``n_waiting`` and ``oldest_waiting`` go to the title of the window.
+    ``n_frozen`` agents are frozen now, and ``is_on_hold`` says whether a retention hold stands.
     ``carried`` are the pairs of ``CARRIED`` that the request has; ``carry`` is the same as a query string.
     """
 
@@ -190,6 +191,8 @@ class Frame:
     head_seq: int | None = None
     n_waiting: int = 0
     oldest_waiting: str = ""
+    n_frozen: int = 0
+    is_on_hold: bool = False
     carried: tuple[tuple[str, str], ...] = ()
 
     @property

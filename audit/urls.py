@@ -3,14 +3,19 @@
 from django.urls import path
 
 from audit import health
-from audit.pages import gallery, overview, sign_in
+from audit.pages import gallery, overview, search, sign_in
+from audit.pages.agents import urls as agents
 from audit.pages.records import urls as records
+from audit.pages.runs import urls as runs
 from memory.api.site import api
 
 urlpatterns = [
     *sign_in.urlpatterns,
     *overview.urlpatterns,
     *records.urlpatterns,
+    *runs.urlpatterns,
+    *agents.urlpatterns,
+    *search.urlpatterns,
     *gallery.urlpatterns,
     path("api/v1/", api.urls),
     path("healthz", health.alive, name="healthz"),

@@ -1,0 +1,173 @@
+"""The first page: what this namespace holds, what was verified, what was written lately; before that, its first steps.
+
+Invariants
+- An empty namespace shows three steps; each ticks itself from the ledger, and the first record ends them.
+- What was not checked says so; a number that is a link leads to a page that shows that many.
+- Only the last entries are polled, and only now: the past does not change.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.urls import include, path
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+
+from audit.access import Visit, is_partial, page
+from audit.charts.spark import SparkBar, spark_svg
+from audit.connecting import blocks, server_url
+from audit.entry_words import EntryLine, entry_line
+from audit.frame import address, pairs_of
+from audit.navigation import Link
+from audit.templatetags.console import count
+from memory.agents import activity
+from memory.agents.activity import Day
+from memory.agents.overview import CAP, Overview, overview
+from memory.interchange.origins import origins
+
+N_LATEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """One row of small bars with its finding in one sentence."""
+
+    caption: str
+    unit: str
+    svg: SafeString
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The three first steps, as the ledger has them."""
+
+    has_agent: bool
+    has_import: bool
+    has_second: bool
+    agent_entry: Link | None
+
+
+@require_safe
+@page("overview")
+def index(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if is_partial(request):
+        return render(request, "overview/index.html#latest", _polled(request, visit))
+    told = overview(visit.at, now=visit.frame.read_at)
+    is_first_run = visit.at.is_now and not told.counts["every_record"]
+    context = _first_run(request, visit, told) if is_first_run else _usual(visit, told)
+    return render(request, "overview/index.html", {"told": told, **context, **_polled(request, visit)})
+
+
+@require_safe
+@page("overview")
+def as_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The numbers of the strips."""
+    told = overview(visit.at, now=visit.frame.read_at)
+    text = io.StringIO()
+    writer = csv.writer(text)
+    writer.writerow(("day", "writes", "refused"))
+    writer.writerows((row.day.isoformat(), row.n_writes, row.n_refused) for row in _days(visit, told))
+    name = f"{visit.namespace}-days-seq-{visit.at.seq}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _polled(request: HttpRequest, visit: Visit) -> dict[str, Any]:
+    """The last entries, and the addresses that read them again or stop that."""
+    kept = pairs_of(request, without=("paused",))
+    is_paused = request.GET.get("paused") == "yes"
+    return {
+        "lines": _lines(visit),
+        "is_polled": visit.at.is_now,
+        "is_paused": is_paused,
+        "poll_url": address("/", kept),
+        "toggle_url": address("/", kept if is_paused else [*kept, ("paused", "yes")]),
+    }
+
+
+def _lines(visit: Visit) -> tuple[EntryLine, ...]:
+    return tuple(entry_line(told, carry=visit.carry) for told in activity.latest(visit.at, limit=N_LATEST))
+
+
+def _first_run(request: HttpRequest, visit: Visit, told: Overview) -> dict[str, Any]:
+    carry = visit.carry
+    entry = Link(f"seq {count(told.agent_seq)}", f"/ledger/{told.agent_seq}{carry}") if told.agent_seq else None
+    has_second = told.n_people > 1 or visit.frame.single_owner
+    begun = Begun(told.agent_seq is not None, bool(told.counts["imports"]), has_second, entry)
+    curl = blocks(url=server_url(request), namespace=visit.namespace)[0]
+    return {"begun": begun, "curl": curl, "may_own": visit.actor.may("own") and visit.frame.can_write}
+
+
+def _usual(visit: Visit, told: Overview) -> dict[str, Any]:
+    return {
+        "counts": _counts(visit, told),
+        "n_more": told.counts["every_record"] - told.counts["records"],
+        "more_url": address(
+            "/records",
+            [
+                *visit.frame.carried,
+                ("state", "superseded"),
+                ("state", "withdrawn"),
+                ("state", "erased"),
+                ("state", "not_valid"),
+            ],
+        ),
+        "strips": _strips(_days(visit, told)),
+        "csv_url": f"/overview.csv{visit.carry}",
+        "origins": origins(visit.at) if told.counts["imports"] else [],
+    }
+
+
+def _counts(visit: Visit, told: Overview) -> dict[str, Link]:
+    """What stands here, each with the page that shows it; what is not there is no link."""
+    words = {"records": ("record", "records"), "runs": ("run", "runs"), "imports": ("import", "imports")}
+    return {
+        key: Link(
+            f"{_capped(told.counts[key])} {one if told.counts[key] == 1 else many}",
+            f"/{key}{visit.carry}" if told.counts[key] else "",
+        )
+        for key, (one, many) in words.items()
+    }
+
+
+def _capped(n: int) -> str:
+    return f"{count(CAP)}+" if n > CAP else count(n)
+
+
+def _days(visit: Visit, told: Overview) -> list[Day]:
+    """The last two weeks up to the point; a replay ends with its last event."""
+    until: datetime = visit.at.valid_at
+    if told.is_replay or not visit.at.is_now:
+        until = visit.at.known_at or until
+    return activity.days(visit.at, founded_at=told.founded_at, until=until)
+
+
+def _strips(days: Sequence[Day]) -> tuple[Strip, ...]:
+    writes = _strip([(row, row.n_writes) for row in days], one="write", many="writes", none="Nothing was written")
+    refused = _strip([(row, row.n_refused) for row in days], one="refusal", many="refusals", none="Nothing was refused")
+    return writes, refused
+
+
+def _strip(values: Sequence[tuple[Day, int | None]], *, one: str, many: str, none: str) -> Strip:
+    def words(n: int | None) -> str:
+        return "no data: before the namespace was founded" if n is None else f"{count(n)} {one if n == 1 else many}"
+
+    total = sum(n or 0 for _, n in values)
+    busiest = max(values, key=lambda pair: pair[1] or 0)
+    peak = f", most on {busiest[0].day:%-d %b} ({count(busiest[1])})" if total else ""
+    caption = f"{words(total)} in {len(values)} days{peak}" if total else f"{none} in {len(values)} days"
+    bars = [SparkBar(f"{row.day:%-d %b}", n, words(n)) for row, n in values]
+    rows = tuple((f"{row.day:%-d %b %Y}", "no data" if n is None else count(n)) for row, n in values)
+    # The drawing escapes what it is given.
+    return Strip(caption, many, mark_safe(spark_svg(bars, title=caption)), rows)  # noqa: S308
+
+
+patterns = [path("", index, name="index"), path("overview.csv", as_csv, name="csv")]
+urlpatterns = [path("", include((patterns, "overview")))]
