@@ -1,0 +1,82 @@
+"""What the pages of records cost, whatever they hold."""
+
+from uuid import UUID
+
+import pytest
+
+from audit.frame import in_url
+from tests.browsers import browser
+from tests.query_counts import assert_baseline, count_queries
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+SIZES = (0, 1, 50)
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def past(world: World) -> str:
+    """The point at the head, written as a past one."""
+    at = world.now()
+    return f"?valid_at={in_url(at.valid_at)}&known_at=seq:{at.seq}"
+
+
+def later(world: World) -> None:
+    """Something is recorded afterwards, so that the point before it is not the head."""
+    world.save("recorded later")
+
+
+def fill(world: World, n: int) -> list[UUID]:
+    return [saved.id for saved in world.save_all(*(f"seen thing {i}" for i in range(n)))] if n else []
+
+
+def test_the_list_costs_the_same_whatever_it_holds() -> None:
+    counts = {}
+    for n in SIZES:
+        world = World(f"lab{n}")
+        ids = fill(world, n)
+        point = past(world)
+        alice = browser(world.alice)
+        counts[f"now {n}"] = count_queries(alice, f"/records?ns=lab{n}")
+        later(world)
+        counts[f"past {n}"] = count_queries(alice, f"/records{point}&ns=lab{n}")
+    counts["text 50"] = count_queries(alice, "/records?ns=lab50&q=thing")
+    for one in ids[:20]:
+        world.erase(one)
+    counts["erased 50"] = count_queries(alice, "/records?ns=lab50&include=erased")
+    assert_baseline("records:index", counts)
+
+
+def test_a_record_with_its_lineage_costs_the_same_whatever_it_is_tied_to(world: World) -> None:
+    counts = {}
+    alice = browser(world.alice)
+    for n in SIZES:
+        focus = tied(world, n)
+        point = past(world)
+        counts[f"now {n}"] = count_queries(alice, f"/records/{focus}")
+        later(world)
+        counts[f"past {n}"] = count_queries(alice, f"/records/{focus}{point}")
+    gone, hidden = world.save("to be erased").id, world.save("to be withdrawn").id
+    world.erase(gone)
+    world.withdraw(hidden)
+    counts["erased 1"] = count_queries(alice, f"/records/{gone}")
+    counts["withdrawn 1"] = count_queries(alice, f"/records/{hidden}")
+    assert_baseline("records:detail", counts)
+
+
+def tied(world: World, n: int) -> UUID:
+    """A record with `n` ancestors and `n` descendants."""
+    if n < 2:
+        first = world.save("alone").id
+        if not n:
+            return first
+        focus = world.evolve(first, content="said better")
+        world.evolve(focus, content="said best")
+        return focus
+    focus = world.merge(*fill(world, n))
+    world.split(focus, *(f"part {i}" for i in range(n)))
+    return focus
