@@ -5,6 +5,7 @@ Invariants
 - The server writes the same JSON lines as the site, and of itself only warnings.
 """
 
+import atexit
 import multiprocessing
 import os
 import signal
@@ -14,7 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from django.conf import settings
+from django.core.handlers.wsgi import WSGIHandler
 from django.core.management import execute_from_command_line
+from django.core.wsgi import get_wsgi_application
 from granian import Granian
 from granian.constants import Interfaces
 from granian.log import LogLevels
@@ -29,13 +32,24 @@ def end_with_parent() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
+def application() -> WSGIHandler:
+    """The site, in the process that answers requests.
+
+    That process leaves without taking its interpreter apart: threads of the server that wait for the interpreter just
+    then would abort it, and whoever stops the node would see a crash where all has ended well.
+    """
+    atexit.register(os._exit, 0)
+    return get_wsgi_application()
+
+
 def run_server(host: str, port: int, n_threads: int) -> None:
     """Granian with one process of `n_threads` threads, which is started again when it dies."""
     logs: dict[str, Any] = {**settings.LOGGING, "loggers": {**settings.LOGGING["loggers"], "_granian": {}}}
     # This process has a thread already, so its own child must not be a fork of it.
     multiprocessing.set_start_method("spawn")
     Granian(
-        "audit.wsgi:application",
+        "audit.children:application",
+        factory=True,
         address=host,
         port=port,
         interface=Interfaces.WSGI,

@@ -61,11 +61,18 @@ def test_up_lets_the_first_owner_in_serves_and_stops_at_ctrl_c(tmp_path: Path) -
         assert len(links) == len(tokens) == 1
         with urllib.request.urlopen(links[0]) as page:
             assert page.status == 200
+        address, body = re.findall(r"curl (\S+)|-d '(.*)'", first.printed)
+        wanted = urllib.request.Request(address[0], body[1].encode(), {"Content-Type": "application/json"})
+        wanted.add_header("Authorization", f"Bearer {tokens[0]}")
+        with urllib.request.urlopen(wanted) as answer:
+            assert answer.status == 201
         assert first.stop() == 0
         assert not first.answers()
         assert first.servers() == []
         log = first.log.read_text()
     assert tokens[0] not in log
+    # A server thread that is cut off while its interpreter is taken apart would say so.
+    assert "panicked" not in log
     with node(tmp_path / "home") as second:
         second.until(second.is_serving)
         assert "plm_" not in second.printed
