@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
+import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -124,11 +124,11 @@ def _n_rows(database: Any, table: str) -> int:
 def _copied(name: str) -> BaseDatabaseWrapper:
     copy: BaseDatabaseWrapper = connection.copy(alias=name)
     if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        source = Path(connection.settings_dict["NAME"])
-        copy.settings_dict["NAME"] = str(source.with_name(f"{name}.sqlite3"))
-        shutil.copyfile(source, copy.settings_dict["NAME"])
+        copy.settings_dict["NAME"] = str(Path(connection.settings_dict["NAME"]).with_name(f"{name}.sqlite3"))
+        connection.ensure_connection()
+        # Never by reading the file: closing it again would drop the locks that this process holds on it.
+        with closing(sqlite3.connect(copy.settings_dict["NAME"])) as target:
+            connection.connection.backup(target)
         return copy
     # A database is copied while nobody is in it; the server's own database is where the order is given from.
     source_name = connection.settings_dict["NAME"]
