@@ -5,7 +5,7 @@ from it. ``Frame`` is the one value that ``base.html`` draws; a context processo
 nothing else on the page may ask for more.
 
 Invariants
-- A page is listed once; its path is its contract with the reader, so paths, not url names, are written here.
+- A page is listed once, when it exists; its path is its contract with the reader, so paths, not url names, stand here.
 - A rail entry folds under "More" only while its namespace has no row of that kind and nothing waits in it.
 - Links carry the point in time and the namespace (``CARRIED``), so that moving about never changes the question.
 - Nothing here reads a database or a clock: counts, ages and readings are given.
@@ -38,35 +38,17 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     Page("overview", "Overview", "/"),
-    Page("inbox", "Inbox", "/inbox"),
     Page("records", "Records", "/records", group="Memory"),
-    Page("facts", "Facts", "/facts", group="Memory"),
-    Page("timeline", "Timeline", "/timeline", group="Memory"),
-    Page("tombstones", "Dead ends", "/tombstones", group="Memory"),
     Page("runs", "Runs", "/runs", group="What was done"),
-    Page("receipts", "Actions", "/receipts", group="What was done"),
-    Page("approvals", "Approvals", "/approvals", group="What was done"),
-    Page("rules", "Rules", "/rules", group="What was done"),
     Page("ledger", "Ledger", "/ledger", group="Trust"),
-    Page("calibration", "Calibration", "/calibration", group="Trust"),
-    Page("claims", "Claims", "/claims", group="Trust"),
-    Page("work", "Work", "/work", group="Control"),
     Page("agents", "Agents", "/agents", group="Control"),
-    Page("imports", "Imports and exports", "/imports", group="Control"),
+    Page("imports", "Imports", "/imports", group="Control"),
     Page("search", "Search", "/search", group="Find"),
-    Page("explain", "Explain", "/explain", group="Find"),
-    Page("conflicts", "Conflicts", "/facts/conflicts", parent="facts", is_advanced=True),
-    Page("candidates", "Candidates", "/rules/candidates", parent="rules", is_advanced=True),
-    Page("gate", "Gate", "/gate", parent="rules", is_advanced=True),
-    Page("incidents", "Incidents", "/incidents", parent="rules", is_advanced=True),
-    Page("beliefs", "Beliefs", "/beliefs", parent="facts", is_advanced=True),
-    Page("laws", "Invariants", "/laws", parent="ledger", is_advanced=True),
-    Page("erasures", "Erase", "/erasures/new", parent="ledger", is_advanced=True),
-    Page("context", "Context", "/context", parent="agents", is_advanced=True),
+    Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),
 )
 
-ALWAYS_ON_THE_RAIL = frozenset({"overview", "inbox", "records", "ledger", "agents", "imports", "search", "explain"})
+ALWAYS_ON_THE_RAIL = frozenset({"overview", "records", "ledger", "agents", "imports", "search"})
 """Entries that never fold: they are how the first row of anything comes to be, or how it is found."""
 
 

@@ -1,6 +1,7 @@
 """The list of pages, the rail made from it, and the links that keep the question while one moves about."""
 
 import pytest
+from django.urls import resolve
 
 from audit.navigation import PAGES, Rail, Waiting, advanced_pages, breadcrumbs, build_rail, carried_query, rail_key
 
@@ -22,28 +23,28 @@ def test_keys_and_paths_of_pages_are_unique_and_parents_exist() -> None:
 
 
 def test_pages_without_rows_fold_under_more_and_none_is_lost() -> None:
-    rail = build_rail("overview", populated=frozenset({"facts"}))
-    assert "Facts" in shown(rail)["Memory"]
-    assert "Dead ends" in [entry.label for entry in rail.folded]
+    assert "Runs" in [entry.label for entry in build_rail("overview").folded]
+    rail = build_rail("overview", populated=frozenset({"runs"}))
+    assert shown(rail)["What was done"] == ["Runs"]
     n_shown = sum(len(group.entries) for group in rail.groups)
     assert n_shown + len(rail.folded) == len([page for page in PAGES if not page.is_advanced])
 
 
 def test_a_page_with_something_open_is_never_folded() -> None:
     folded = {entry.key for entry in build_rail("overview").folded}
-    assert "approvals" in folded
-    rail = build_rail("overview", waiting={"approvals": Waiting(1, "9 d", is_overdue=True)})
-    (entry,) = [entry for group in rail.groups for entry in group.entries if entry.key == "approvals"]
+    assert "runs" in folded
+    rail = build_rail("overview", waiting={"runs": Waiting(1, "9 d", is_overdue=True)})
+    (entry,) = [entry for group in rail.groups for entry in group.entries if entry.key == "runs"]
     assert entry.waiting == Waiting(1, "9 d", is_overdue=True)
 
 
 def test_nothing_open_shows_no_number() -> None:
-    rail = build_rail("overview", waiting={"inbox": Waiting(0)})
-    assert [entry.waiting for group in rail.groups for entry in group.entries if entry.key == "inbox"] == [None]
+    rail = build_rail("overview", waiting={"records": Waiting(0)})
+    assert [entry.waiting for group in rail.groups for entry in group.entries if entry.key == "records"] == [None]
 
 
 @pytest.mark.parametrize(
-    ("key", "marked"), [("facts", "facts"), ("conflicts", "facts"), ("laws", "ledger"), ("gate", "rules")]
+    ("key", "marked"), [("records", "records"), ("checkpoints", "ledger"), ("gallery", "overview")]
 )
 def test_an_advanced_page_marks_the_entry_it_stands_on(key: str, marked: str) -> None:
     assert rail_key(key) == marked
@@ -65,12 +66,17 @@ def test_links_keep_namespace_and_point_and_drop_the_rest() -> None:
 
 
 def test_breadcrumbs_lead_from_the_parent_to_the_page() -> None:
-    assert [(link.label, link.url) for link in breadcrumbs("conflicts", carry="?ns=ops")] == [
-        ("Facts", "/facts?ns=ops"),
-        ("Conflicts", "/facts/conflicts?ns=ops"),
+    assert [(link.label, link.url) for link in breadcrumbs("checkpoints", carry="?ns=ops")] == [
+        ("Ledger", "/ledger?ns=ops"),
+        ("Checkpoints", "/ledger/checkpoints?ns=ops"),
     ]
     assert breadcrumbs("nowhere") == ()
 
 
 def test_a_page_names_the_advanced_pages_that_stand_on_it() -> None:
-    assert [link.label for link in advanced_pages("rules")] == ["Candidates", "Gate", "Incidents"]
+    assert [link.label for link in advanced_pages("ledger")] == ["Checkpoints"]
+
+
+@pytest.mark.parametrize("path", [page.path for page in PAGES])
+def test_every_listed_page_exists(path: str) -> None:
+    assert resolve(path)
