@@ -1,0 +1,162 @@
+"""For each route of the site that answers a GET: addresses that show it, in a furnished namespace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from django.contrib.auth.models import User
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from memory.agents.accounts import sign_in_path
+from tests.browser.furnished import Furnished
+
+API = "api/v1/"
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """An address, the one who opens it, and the answer. `by` is a name of the world; "" for nobody signed in."""
+
+    address: str
+    by: str = "alice"
+    status: int = 200
+
+
+Samples = Callable[[Furnished], list[Sample]]
+
+
+def routes(resolver: URLResolver | None = None, prefix: str = "") -> Iterator[str]:
+    """Every route of the site but those of the API, as the URL conf writes them."""
+    for pattern in (resolver or get_resolver()).url_patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLPattern):
+            yield route
+        elif route != API:
+            yield from routes(pattern, route)
+
+
+def _all(*addresses: str, by: str = "alice") -> list[Sample]:
+    return [Sample(address, by) for address in addresses]
+
+
+def _each(address: str, *ids: UUID) -> list[Sample]:
+    return _all(*(address.format(id) for id in ids))
+
+
+def _records(world: Furnished) -> list[Sample]:
+    narrowed = ("q=refunds&type=note&agent=scout", "state=erased&state=withdrawn", "q=nothingofthekind")
+    return [*_all("/records"), *_all(*(f"/records?{query}" for query in narrowed)), Sample("/records", "charlie")]
+
+
+def _records_of_the_past(world: Furnished) -> list[Sample]:
+    later = f"valid_at=2999-01-01T00:00:00Z&known_at=seq:{world.now().seq - 9}"
+    return _all(
+        "/records?valid_at=2020-01-01T00:00:00Z&known_at=seq:1",
+        f"/records?{later}&include=withdrawn,erased,superseded",
+        "/records?known_at=source:2026-01-15T00:00:00Z",
+    )
+
+
+def _record_otherwise(world: Furnished) -> list[Sample]:
+    past = f"valid_at=2999-01-01T00:00:00Z&known_at=seq:{world.now().seq - 5}"
+    return [
+        *_all(f"/records/{world.deepest}?up=300&down=2", f"/records/{world.deepest}?view=table"),
+        Sample(f"/records/{world.hostile[3]}?text=canonical", "charlie"),
+        Sample(f"/records/{world.deepest}?{past}", "bob"),
+    ]
+
+
+def _ledger(world: Furnished) -> list[Sample]:
+    past = f"valid_at=2020-01-01T00:00:00Z&known_at=seq:{world.now().seq // 2}"
+    return [*_all("/ledger", "/ledger?verb=save&from=1&to=9", f"/ledger?{past}"), Sample("/ledger", "charlie")]
+
+
+def _entries(world: Furnished) -> list[Sample]:
+    return [
+        *_all(f"/ledger/{world.hostile_seq + 1}?item=3", f"/ledger/{world.hostile_seq}", f"/ledger/{world.erased_seq}"),
+        Sample(f"/ledger/{world.now().seq}", "charlie"),
+    ]
+
+
+# Routes that answer pages. What stands behind a # only tells several of one route apart.
+PAGES: Mapping[str, Samples] = {
+    "sign-in": lambda world: _all("/sign-in?next=/records", by=""),
+    "sign-in/password": lambda world: _all("/sign-in/password"),
+    "sign-in/<str:uid>/<str:token>": lambda world: [
+        Sample(sign_in_path(User.objects.get(pk=world.bob.person or 0)), ""),
+        Sample("/sign-in/Mg/used-up", "", status=422),
+    ],
+    "": lambda world: [*_all("/"), *_all("/", by="charlie")],
+    "records": _records,
+    "records#past": _records_of_the_past,
+    "records/<uuid:record>": lambda world: _each("/records/{}", world.root, world.deepest, world.mixed),
+    "records/<uuid:record>#hostile": lambda world: _each("/records/{}", *world.hostile),
+    "records/<uuid:record>#state": lambda world: _each(
+        "/records/{}", world.withdrawn, world.erased, world.erased_child, world.superseded
+    ),
+    "records/<uuid:record>#view": _record_otherwise,
+    "records/<uuid:record>/versions": lambda world: _each(
+        "/records/{}/versions", world.second, world.erased_child, world.hostile[2]
+    ),
+    "records/<uuid:record>/entries": lambda world: _each(
+        "/records/{}/entries", world.deepest, world.erased, world.hostile[0]
+    ),
+    "records/<uuid:record>/source": lambda world: _each("/records/{}/source", world.of_source, world.deepest),
+    "records/<uuid:record>/withdraw": lambda world: [
+        Sample(f"/records/{world.hostile[1]}/withdraw", "bob"),
+        Sample(f"/records/{world.deepest}/withdraw", "charlie", status=403),
+    ],
+    "records/<uuid:record>/restore": lambda world: _each("/records/{}/restore", world.withdrawn),
+    "records/<uuid:record>/evolve": lambda world: _each("/records/{}/evolve", world.mixed),
+    "records/<uuid:record>/supersede": lambda world: _each("/records/{}/supersede", world.deepest),
+    "records/<str:prefix>": lambda world: [Sample(f"/records/{world.prefix}", status=409)],
+    "runs": lambda world: _all("/runs", "/runs?q=4411", "/runs?q=nothingofthekind"),
+    "runs/<uuid:run>": lambda world: _all(
+        f"/runs/{world.run}", f"/runs/{world.run}?only=refused", f"/runs/{world.hostile_run}"
+    ),
+    "ledger": _ledger,
+    "ledger/<int:seq>": _entries,
+    "ledger/checkpoints": lambda world: _all("/ledger/checkpoints", "/ledger/checkpoints?first=1&second=9"),
+    "ledger/checks/<uuid:run>": lambda world: _each("/ledger/checks/{}", world.check),
+    "ledger/scans/<uuid:job>": lambda world: _each("/ledger/scans/{}", world.scan),
+    "imports": lambda world: [*_all("/imports"), *_all("/imports", by="charlie")],
+    "imports/<uuid:run>": lambda world: _all(
+        f"/imports/{world.imported}", f"/imports/{world.imported}?severity=quarantined"
+    ),
+    "imports/findings/<uuid:finding>": lambda world: _each("/imports/findings/{}", *world.findings),
+    "imports/tasks/<uuid:job>": lambda world: _each("/imports/tasks/{}", *world.uploads),
+    "search": lambda world: _all("/search", "/search?q=refund", "/search?q=note%20nothingofthekind%20%E2%80%AE"),
+    "agents": lambda world: [*_all("/agents"), *_all("/agents", by="charlie")],
+    "agents/<uuid:agent>/first": lambda world: _each("/agents/{}/first", world.frozen, world.scout_id),
+    "gallery": lambda world: _all("/gallery"),
+    "api/v1/docs": lambda world: _all("/api/v1/docs"),
+}
+
+# Routes that answer files and bare data.
+FILES: Mapping[str, Samples] = {
+    "overview.csv": lambda world: _all("/overview.csv"),
+    "records.csv": lambda world: _all("/records.csv"),
+    "records.json": lambda world: _all("/records.json"),
+    "records/<uuid:record>/lineage.svg": lambda world: _all(f"/records/{world.mixed}/lineage.svg?up=3"),
+    "records/<uuid:record>/lineage.json": lambda world: _all(f"/records/{world.mixed}/lineage.json"),
+    "ledger.csv": lambda world: _all("/ledger.csv"),
+    "ledger.json": lambda world: _all("/ledger.json"),
+    "ledger/verifier.py": lambda world: _all("/ledger/verifier.py"),
+    "ledger/<int:seq>/proof.json": lambda world: _all("/ledger/3/proof.json"),
+    "ledger/checkpoints/<int:seq>.txt": lambda world: _all(f"/ledger/checkpoints/{world.signed_seq}.txt"),
+    "runs.csv": lambda world: _all("/runs.csv"),
+    "runs.json": lambda world: _all("/runs.json"),
+    "healthz": lambda world: _all("/healthz", by=""),
+    "readyz": lambda world: [Sample("/readyz", "", status=503)],
+}
+
+# What stands where no page does: refusals in the frame and without it.
+REFUSALS = (
+    Sample("/nowhere", status=404),
+    Sample("/nowhere", "", status=404),
+    Sample("/records/00000000-0000-0000-0000-000000000000", status=404),
+    Sample("/records?known_at=seq:9999999", status=422),
+    Sample("/records?ns=elsewhere", status=404),
+)

@@ -1,0 +1,140 @@
+"""A namespace that holds one of everything that a page can show, hostile texts among it."""
+
+from __future__ import annotations
+
+import lzma
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+from memory.agents import operations as agents
+from memory.agents import runs
+from memory.base import jobs
+from memory.base.actor import RunGiven
+from memory.checks import running
+from memory.interchange import queries as imports
+from memory.interchange import tasks as uploads
+from memory.interchange.contextfs.operations import Options
+from memory.interchange.operations import import_file
+from memory.ledger.operations import checkpoints
+from memory.records import operations as records
+from memory.records.content import NewRecord
+from memory.records.queries import lists
+from tests.world import World
+
+STORES = Path(__file__).parent.parent / "interchange" / "fixtures"
+STORE = "violations.db.xz"
+SOURCE_NAMESPACE = "app-core"
+
+# Each would do something if a page took it for more than text.
+SCRIPT = '<script>window.ran = true</script><img src=x onerror="window.ran = true"> <b>bold</b> & &amp; \' " ]]>'
+TURNED = "an \u202e1144 eciovni\u202c \u200f\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627\u200e"
+LONG_WORD = "refundlimit" * 120
+SECRET = "password: hunter2-hunter2-hunter2 and AKIAIOSFODNN7EXAMPLE"
+UNSEEN = "a\u200bb\u00a0c\u2028d\u0007e\tf\r\ng\ufeff"
+
+
+class Furnished(World):
+    """Thirty records and more, a run, an import, checkpoints, a check, agents, tokens, people, a hold."""
+
+    def __init__(self, folder: Path, name: str = "lab") -> None:
+        super().__init__(name)
+        self.runs: list[UUID] = []
+        self._lineage()
+        self._states()
+        self._hostile()
+        self._run()
+        checkpoints.checkpoint(self.namespace, make_key=True)
+        self._import(folder)
+        self._people()
+        self.check = running.run(self.charlie, name="ledger_scan").id
+        self.scan = jobs.ask(self.charlie, kind="ledger_scan", given={"kept": "", "namespace": self.name}).id
+        self.signed_seq = checkpoints.checkpoint(self.namespace).seq
+
+    def _lineage(self) -> None:
+        """Four levels: a note is evolved, summed up with others, divided, and one part evolved again."""
+        first = self.save("Refunds above 200 EUR need a second look", tags=("refunds",), origin="handbook")
+        self.root = first.id
+        self.second = self.evolve(first.id, content="Refunds above 250 EUR need a second look")
+        others = self.save_all("Refunds below 250 EUR are paid at once", "A second look takes a day")
+        self.third = self.merge(self.second, *(other.id for other in others), type="summary", content="Refunds: rules.")
+        self.parts = self.split(self.third, "Refunds: the limit is 250 EUR", "Refunds: a second look takes a day")
+        self.deepest = self.evolve(self.parts[0], content="Refunds: the limit is 250 EUR, VAT included")
+        self.link(self.parts[1], "contradicts", others[0].id)
+        for n in range(6):
+            asked = self.save(f"Customer {4400 + n} asked about refunds")
+            self.merge(self.deepest, asked.id, type="note", content=f"Customer {4400 + n} was told the limit")
+
+    def _states(self) -> None:
+        self.withdrawn = self.save("A note that should not be seen").id
+        self.withdraw(self.withdrawn, reason="a private matter")
+        self.erased = self.save("A note that must be gone").id
+        self.erased_child = self.evolve(self.erased, content="A note that rests on what is gone")
+        self.erased_seq = self.erase(self.erased, note="asked for by the customer").seq
+        old, new = self.save_all("The desk closes at five", "The desk closes at six")
+        self.supersede(old.id, new.id)
+        self.superseded = old.id
+        self.save_all(*(f"Ordinary note number {n}" for n in range(8)))
+
+    def _hostile(self) -> None:
+        texts = (SCRIPT, TURNED, LONG_WORD, SECRET, UNSEEN)
+        self.hostile = [
+            self.save(text, type=text[:40].strip(), tags=(text[:60],), origin=text[:150], metadata={text[:60]: text}).id
+            for text in texts
+        ]
+        self.hostile_seq = self.now().seq
+        self.mixed = self.merge(*self.hostile, type="summary", content="\n".join(texts))
+        names = (f"{TURNED} {SCRIPT}"[:120], LONG_WORD[:120])
+        self.save_all("A note of an agent with a strange name", by=self.agent(names[0]))
+        self.agent(names[1])
+        # Two ids that begin alike.
+        twins = [NewRecord("note", f"Twin {n}", id=UUID(f"abcd0000-0000-4000-8000-{n:012}")) for n in (1, 2)]
+        records.save(self.scout, records=twins)
+        self.prefix = "abcd"
+
+    def _run(self) -> None:
+        given = RunGiven(
+            title="Refund of order 4411", refs=(("ticket", "4411"), ("trace", "0af7651916cd43dd8448eb211c80319c"))
+        )
+        opened = replace(self.scout, run=given)
+        self.run = runs.open_run(opened)[0]
+        inside = replace(self.scout, run=RunGiven(id=self.run))
+        written = self.save("The customer of order 4411 asked for a refund", by=inside)
+        self.save("The refund of order 4411 was promised", by=inside, origin=str(written.id))
+        runs.end_run(inside, run=self.run, note="paid")
+        hostile = RunGiven(title=f"{TURNED} {SCRIPT}"[:150], refs=(("ticket", TURNED[:50]), ("case", LONG_WORD[:100])))
+        self.hostile_run = runs.open_run(replace(self.scout, run=hostile))[0]
+        self.save("A note of a run with a strange name", by=replace(self.scout, run=RunGiven(id=self.hostile_run)))
+
+    def _import(self, folder: Path) -> None:
+        """One store is in; of others a dry run stands, one waits, and one is no store at all."""
+        path = unpacked(folder)
+        options = Options(base=self.name, only=SOURCE_NAMESPACE, mapping={SOURCE_NAMESPACE: self.name})
+        import_file(self.alice, path, format="contextfs", options=options)
+        run = imports.import_runs(self.now())[0]
+        self.imported, self.imported_seq = run.id, run.seq
+        found = imports.findings(self.now(), run=run.id).items
+        self.findings = [
+            next(one.id for one in found if one.severity == kind) for kind in {one.severity for one in found}
+        ]
+        self.of_source = lists.records(self.now(), where=lists.Filter(source_classes=("relayed",))).items[0].id
+        asked = uploads.Asked(name=f"{SCRIPT[:40]}.db", base=self.name)
+        pieces = ([path.read_bytes()], [b"no store at all"])
+        asks = [uploads.ask_import(self.alice, pieces=each, asked=asked).job for each in pieces]
+        waiting = jobs.ask(self.alice, kind=uploads.KIND, given=asks[0].given)
+        self.uploads = [*(job.id for job in asks), waiting.id]
+
+    def _people(self) -> None:
+        self.person("dora", role="reviewer")
+        self.frozen = agents.create_agent(self.alice, name="courier").id
+        token = agents.issue_token(self.alice, agent=self.frozen).id
+        agents.revoke_token(self.alice, token=token)
+        agents.freeze(self.alice, agent=self.frozen, reason="it wrote at night")
+        agents.hold(self.alice, held=True, reason="an audit of refunds")
+
+
+def unpacked(folder: Path, name: str = STORE) -> Path:
+    """A store of another memory, as a file in the folder."""
+    path = folder / name.removesuffix(".xz")
+    path.write_bytes(lzma.decompress((STORES / name).read_bytes()))
+    return path
