@@ -127,8 +127,8 @@ def _copied(name: str) -> BaseDatabaseWrapper:
         copy.settings_dict["NAME"] = str(Path(connection.settings_dict["NAME"]).with_name(f"{name}.sqlite3"))
         connection.ensure_connection()
         # Never by reading the file: closing it again would drop the locks that this process holds on it.
-        with closing(sqlite3.connect(copy.settings_dict["NAME"])) as target:
-            connection.connection.backup(target)
+        with closing(sqlite3.connect(copy.settings_dict["NAME"])) as file:
+            connection.connection.backup(file)
         return copy
     # A database is copied while nobody is in it; the server's own database is where the order is given from.
     source_name = connection.settings_dict["NAME"]
