@@ -281,24 +281,18 @@ def _rows_unless_unindexed(cursor: Any, statement: str, parameters: Sequence[Any
 def _search_postgresql(
     cursor: Any, namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int
 ) -> list[Hit]:
-    lexemes = _lexemes(cursor, terms)
-    if not lexemes:
-        return []
     scores = _scores_sql("" if join == "any" else " HAVING count(*) = (SELECT count(*) FROM wanted)")
     cursor.execute(
-        f"{scores} ORDER BY score DESC, doc DESC LIMIT %s OFFSET %s", [lexemes, namespace, namespace, limit, offset]
+        f"{scores} ORDER BY score DESC, doc DESC LIMIT %s OFFSET %s",
+        [list(terms), namespace, namespace, limit, offset],
     )
     return [Hit(doc, score) for doc, score in cursor.fetchall()]
 
 
-def _lexemes(cursor: Any, terms: Sequence[str]) -> list[str]:
-    cursor.execute("SELECT tsvector_to_array(to_tsvector('english', %s))", [" ".join(terms)])
-    lexemes: list[str] = cursor.fetchone()[0]
-    return lexemes
-
-
 _POSTINGS = (
-    "WITH wanted AS (SELECT unnest(%s::text[]) AS lexeme),"
+    "WITH wanted AS (SELECT DISTINCT ON (lexeme) lexeme, term"
+    " FROM unnest(%s::text[]) WITH ORDINALITY AS given(term, n),"
+    " unnest(tsvector_to_array(to_tsvector('english', term))) AS lexeme ORDER BY lexeme, n),"
     " total AS (SELECT n_docs, greatest(n_tokens, 1)::float / greatest(n_docs, 1) AS mean FROM memory_recordtext_total"
     " WHERE namespace_id = %s),"
     " postings AS (SELECT r.doc, r.n_tokens, w.lexeme,"
@@ -323,13 +317,13 @@ def explain(namespace: int, terms: Sequence[str], docs: Sequence[int]) -> dict[i
         return found
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            lexemes = _lexemes(cursor, terms)
             cursor.execute(
-                f"{_POSTINGS} SELECT doc, lexeme, score FROM weighted WHERE doc = ANY(%s)",
-                [lexemes, namespace, namespace, list(docs)],
+                f"{_POSTINGS} SELECT doc, term, sum(score) FROM weighted JOIN wanted USING (lexeme)"
+                " WHERE doc = ANY(%s) GROUP BY doc, term",
+                [list(terms), namespace, namespace, list(docs)],
             )
-            for doc, lexeme, score in cursor.fetchall():
-                found[doc][lexeme] = score
+            for doc, term, score in cursor.fetchall():
+                found[doc][term] = score
             return found
         for index, doc, score in _explained(cursor, _table(namespace), terms, docs):
             found[doc][terms[index]] = -score

@@ -183,7 +183,7 @@ def test_a_text_is_ranked_and_each_hit_says_why(world: World, alice: Client) -> 
     text = alice.get("/records?q=refund").text
     assert lines(text)[0] == "refund refund refund"
     assert len(lines(text)) == 2
-    assert text.count("ranks by refund") == 2
+    assert text.count("matches refund, score ") == 2
     assert lines(alice.get("/records?q=refund&sort=-recorded_at").text)[0].startswith("a refund among")
 
 

@@ -4,7 +4,7 @@ Invariants
 - A row is in one bucket: erased, withdrawn, superseded, not_valid or current, the gravest first. `total`, `hidden` and
   the facets come from the same buckets, so that what is listed and what is counted cannot differ.
 - The number of queries does not grow with the rows. Without a text: one that counts, one for the page, one for labels.
-  With a text: one search, one for all its matches, one for labels, and one that explains the ranks of the page.
+  With a text: one search, one for all its matches, one for labels. A match holds every word, so every word is its why.
 """
 
 from __future__ import annotations
@@ -193,10 +193,9 @@ def _searched(at: AsOf, where: Filter, sort: str, after: str, limit: int) -> Rec
         ordered = sorted(shown, key=lambda state: state.doc, reverse=sort.startswith("-"))
     start = _offset(after)
     found = ordered[start : start + limit]
-    why = fulltext.explain(at.namespace, terms, [state.doc for state in found])
     following = str(start + limit) if len(ordered) > start + limit else ""
     previous = str(max(0, start - limit)) if start else ""
-    return _page(at, where, groups, found, scores, following, previous, why=why)
+    return _page(at, where, groups, found, scores, following, previous, why=tuple(terms))
 
 
 def _offset(after: str) -> int:
@@ -228,7 +227,7 @@ def _keyset(
 
 def _page(
     at: AsOf, where: Filter, groups: Sequence[_Group], found: Sequence[RecordState], scores: Mapping[int, float],
-    following: str, previous: str, *, why: Mapping[int, Mapping[str, float]] | None = None,
+    following: str, previous: str, *, why: tuple[str, ...] = (),
 ) -> RecordPage:  # fmt: skip
     listed = [group for group in groups if _is_listed(where, group.bucket)]
     hidden = Counter[str]()
@@ -246,18 +245,11 @@ def _page(
         runs={*(state.run for state in found), *counts["run"]},
     )
     return RecordPage(
-        items=tuple(_row(state, called, scores, why or {}) for state in found),
+        items=tuple(replace(row_of(state, called, scores.get(state.doc)), why=why) for state in found),
         total=min(sum(group.count for group in listed), CAP),
         is_capped=sum(group.count for group in groups) > CAP,
         hidden=dict(sorted(hidden.items())), facets=_facets(counts, called), next=following, previous=previous,
     )  # fmt: skip
-
-
-def _row(
-    state: RecordState, called: Labels, scores: Mapping[int, float], why: Mapping[int, Mapping[str, float]]
-) -> RecordRow:
-    told = sorted(why.get(state.doc, {}).items(), key=lambda pair: (-pair[1], pair[0]))
-    return replace(row_of(state, called, scores.get(state.doc)), why=tuple(word for word, _ in told))
 
 
 def _counted(groups: Iterable[_Group], name: str) -> dict[Any, int]:
