@@ -23,7 +23,7 @@ from memory.base import clock, ids
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, NotFound
 from memory.ledger.drafts import Draft
-from memory.ledger.models import Namespace
+from memory.ledger.models import Head, Namespace
 from memory.ledger.operations.founding import found
 from memory.ledger.queries.asof import namespace_named
 from memory.ledger.queries.contents import name_ids
@@ -45,8 +45,9 @@ class FirstRun:
 
 
 def system(namespace: int) -> Actor:
-    """The actor of commands run on the host."""
-    return Actor(namespace, "system")
+    """The actor of commands run on the host. A replayed namespace has no time but that of its events, also for them."""
+    heads = Head.objects.filter(namespace=namespace, namespace__clock="replay")
+    return Actor(namespace, "system", event_at=heads.values_list("last_at", flat=True).first())
 
 
 def stores_named(name: str) -> list[Namespace]:
@@ -95,7 +96,9 @@ def new_token(
     with transaction.atomic():
         store = ensure_namespace(namespace)
         identity = ensure_agent(system(store), name=agent)
-        return operations.issue_token(system(store), agent=identity, scopes=scopes, life=life)
+        # The life of a token runs on the clock of those who use it, also where a namespace replays older events.
+        by = replace(system(store), event_at=None)
+        return operations.issue_token(by, agent=identity, scopes=scopes, life=life)
 
 
 def invite(*, email: str, role: str, namespace: str) -> User:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import batched, zip_longest
 from typing import Any
 
@@ -94,7 +94,7 @@ def rebuild(by: Actor, *, check: bool) -> Rebuilt:
         transaction.set_rollback(check)
     done = Rebuilt(store.name, check, comparisons)
     if not done.is_check or done.may_append:
-        _write_down(by, store, done, at_seq=size)
+        _write_down(by, done, at_seq=size)
     return done
 
 
@@ -167,10 +167,7 @@ def _unpacked(chunks: Iterable[bytes]) -> Iterator[bytes]:
         yield from msgspec.msgpack.decode(zlib.decompress(chunk), type=list[bytes])
 
 
-def _write_down(by: Actor, store: Namespace, done: Rebuilt, *, at_seq: int) -> None:
-    if store.clock == "replay" and by.event_at is None:
-        # A replayed namespace has no time but that of its events.
-        by = replace(by, event_at=Head.objects.get(namespace=store).last_at)
+def _write_down(by: Actor, done: Rebuilt, *, at_seq: int) -> None:
     counts = {
         each.projector: {"rows": each.n_rows, "wrong": each.n_wrong, "missing": each.n_missing}
         for each in done.comparisons

@@ -4,6 +4,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.agents.models import RunReference
-from memory.agents.setup import ensure_namespace, system
+from memory.agents.setup import ensure_namespace, found_replay, system
 from memory.base import projections
 from memory.base.actor import Actor, RunGiven
 from memory.checks.models import CheckRun, Finding
@@ -182,6 +183,13 @@ def test_a_rebuild_of_one_namespace_touches_no_other(store: int) -> None:
     before = dumps(other)
     rebuild(system(store), check=False)
     assert dumps(other) == before
+
+
+def test_in_a_replayed_namespace_a_check_stands_at_the_time_of_its_events() -> None:
+    at = datetime(2024, 2, 1, 8, 0, tzinfo=UTC)
+    replayed = found_replay("story", notice="Replayed.", at=at)
+    rebuild(system(replayed), check=True)
+    assert Entry.objects.get(namespace=replayed, verb="record_check").recorded_at == at + timedelta(microseconds=1)
 
 
 def run(*arguments: str) -> str:

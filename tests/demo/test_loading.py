@@ -16,9 +16,8 @@ from audit.demo.lines import id_of
 from audit.demo.steps import Step
 from audit.demo.story import story
 from memory.agents.accounts import person_of_link
-from memory.agents.operations import issue_token
 from memory.agents.queries import agent_by_name, role_of
-from memory.agents.setup import FIRST_NAMESPACE, ensure_namespace, first_run, system
+from memory.agents.setup import FIRST_NAMESPACE, ensure_namespace, first_run, new_token
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import Forbidden
@@ -143,9 +142,7 @@ def post_record(secret: str) -> int:
 
 def test_after_loading_nobody_else_writes(loaded: loading.Loaded) -> None:
     namespace = store().pk
-    agent = agent_by_name(namespace, "triage-bot")
-    assert agent is not None
-    secret = issue_token(system(namespace), agent=agent.id, scopes=("read", "write", "control")).secret
+    secret = new_token(namespace=loading.NAMESPACE, agent="triage-bot", scopes=("read", "write", "control")).secret
     assert post_record(secret) == 403
     owner = PEOPLE[0]
     by = Actor(namespace, "person", person=owner.id, role=owner.role, powers=ROLE_POWERS[owner.role])
