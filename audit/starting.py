@@ -9,9 +9,10 @@ Invariants
 """
 
 from collections.abc import Callable
+from typing import Any, cast
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, connections
 
 from audit.demo import seeding
 from audit.demo.cast import PEOPLE
@@ -65,11 +66,18 @@ def start(*, host: str, port: int, demo: bool, say: Say) -> None:
             say(first_words(made, address))
         if demo:
             say(demo_words(seeding.seed(settings.PALIMPSEST_HOME, say=say), address, was_told=made is not None))
-        # The children open their own connections; this process needs none while they run.
-        connection.close()
+        _leave_databases()
         serve(address, n_threads=N_THREADS[connection.vendor], when_ready=lambda: say(serving_words(address)))
     except (CannotServe, Unexpected) as error:
         raise Refused(str(error), returncode=2 if isinstance(error, CannotServe) else 1) from error
+
+
+def _leave_databases() -> None:
+    """The children open their own connections; this process needs none, and no pool of them, while they run."""
+    for each in connections.all():
+        each.close()
+        if each.vendor == "postgresql":
+            cast(Any, each).close_pool()
 
 
 def demo_words(seeded: seeding.Seeded, address: Address, *, was_told: bool) -> str:
