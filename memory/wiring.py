@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from memory.agents.activity import labelled_by
-from memory.agents.attention import populated_by
+from memory.agents.attention import populated_by, waiting_on
 from memory.agents.guards import not_frozen, not_on_hold
 from memory.agents.models import Run
 from memory.agents.overview import counted_by, evidence_of, scanned_by
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
+from memory.checks.attention import FAILING
 from memory.checks.ledger_scan import NAME as LEDGER_SCAN
 from memory.checks.ledger_scan import verify
 from memory.checks.models import CheckRun
@@ -21,11 +22,11 @@ from memory.ledger.operations.erasing import reach
 from memory.ledger.projection import Heads, Nodes
 from memory.ledger.queries import radius
 from memory.ledger.queries.verification import verify_also
+from memory.lineage.projection import children_at, texts_of_derivations
 from memory.lineage.projection import contribute as lineage_contribution
-from memory.lineage.projection import texts_of_derivations
 from memory.lineage.queries.digests import digest_faults
 from memory.lineage.queries.resting import derived_records
-from memory.records.models import Record, RecordState
+from memory.records.models import Record, RecordState, count_children_by
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
 
 
@@ -38,6 +39,7 @@ def connect() -> None:
     reach(notes_of_records)
     reach(texts_of_derivations)
     contribute(lineage_contribution)
+    count_children_by(children_at)
     radius.contribute(derived_records)
     run_by_name(LEDGER_SCAN, lambda by: verify(by)[0])
     verify_also(digest_faults)
@@ -45,6 +47,7 @@ def connect() -> None:
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun)):
         populated_by(page, model)
+    waiting_on("ledger", FAILING)
     for key, rows in (
         ("records", RecordState.objects.current),
         ("every_record", evidence_of(Record)),

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Count, F, OuterRef, Q, Subquery
+from django.db.models.functions import Coalesce
 
+from memory.base.asof import AsOf
 from memory.lineage.models import ANCESTRY, Derivation, Edge
 from memory.lineage.operations.deriving import ENDS_CURRENCY, RELATION
 from memory.records.models import Record, RecordState
@@ -49,3 +51,13 @@ def texts_of_derivations(namespace: int, items: Sequence[tuple[int, int]]) -> li
         rows = rows.filter(Q(id__in=making) | Q(id__in=quoting, n_conflicts__gt=0)).order_by("seq", "item")
         found.extend(rows.values_list("seq", "item"))
     return found
+
+
+def children_at(at: AsOf) -> Coalesce:
+    """How many records had come from a record by the point, as an expression for its state row."""
+    # The sum keeps the bound on `seq` out of SQLite's choice of an index: it would read all edges of the namespace.
+    edges = Edge.objects.alias(since=F("seq") + 0).filter(
+        namespace=at.namespace, target=OuterRef("id"), relation__in=ANCESTRY, since__lte=at.seq
+    )
+    counted = edges.order_by().values("target").annotate(n=Count("source")).values("n")[:1]
+    return Coalesce(Subquery(counted), 0)

@@ -6,10 +6,11 @@ Invariants: a Record row never changes; RecordState is derived from evidence and
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, Value
 from django.db.models.functions import Coalesce
 
 from memory.base.asof import AsOf
@@ -83,6 +84,16 @@ class Review(Evidence):
         constraints: ClassVar = [record_key("review_record", "record"), entry_key("review_entry")]
 
 
+# Lineage stands above and registers how many children a record had at a point; at the head its column says so.
+_children_at: list[Callable[[AsOf], Any]] = []
+
+
+def count_children_by(expression: Callable[[AsOf], Any]) -> None:
+    """Register the expression that counts, for a row of RecordState, what had come from the record by the point."""
+    if expression not in _children_at:
+        _children_at.append(expression)
+
+
 class RecordStateQuerySet(models.QuerySet["RecordState"]):
     """Rows as of a point. Adjectives only; every method narrows or annotates."""
 
@@ -97,7 +108,7 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
             superseded = RecordState.objects.filter(
                 namespace=at.namespace, id=OuterRef("superseded_by"), source_recorded_at__lte=at.source_at
             )
-            return rows.annotate(is_superseded=Exists(superseded), is_withdrawn=Exists(gone))
+            return rows.annotate(is_superseded=Exists(superseded), is_withdrawn=Exists(gone)).with_children(at)
         if at.is_head:
             return rows.annotate(
                 is_superseded=models.ExpressionWrapper(
@@ -117,7 +128,11 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
                 Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
             ),
             is_withdrawn=Coalesce(models.Subquery(latest), False),
-        )
+        ).with_children(at)
+
+    def with_children(self, at: AsOf) -> Self:
+        """Rows with `n_children_then`, the number of children known at the point."""
+        return self.annotate(n_children_then=sum((count(at) for count in _children_at), Value(0)))
 
     def valid(self, at: AsOf) -> Self:
         """Rows whose half-open valid interval covers the point; unknown ends cover everything."""
@@ -162,9 +177,10 @@ class RecordState(Projection):
 
     objects = RecordStateQuerySet.as_manager()
 
-    # Annotated by `known`; a row that did not come through it has neither.
+    # Annotated by `known`; a row that did not come through it has none. The last one is absent at the head.
     is_superseded: bool
     is_withdrawn: bool
+    n_children_then: int
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["namespace", "doc"], name="record_state_doc")]

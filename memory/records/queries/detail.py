@@ -100,7 +100,7 @@ def row_of(state: RecordState, texts: Labels, score: float | None = None) -> Rec
     return RecordRow(
         state.id, state.seq, state.recorded_at, texts.names.get(state.type, "erased"), state.first_line,
         state_of(state), state.agent, state.run, state.source_class, state.valid_from, state.valid_to,
-        state.source_recorded_at, state.n_parents, state.n_children, score,
+        state.source_recorded_at, state.n_parents, getattr(state, "n_children_then", state.n_children), score,
         texts.agents.get(state.agent, "") if state.agent else "", texts.runs.get(state.run, "") if state.run else "",
     )  # fmt: skip
 
