@@ -160,7 +160,8 @@ def _banners(attention: Attention, *, names: Mapping[int, str], carry: str) -> t
         link = Link(f"seq {count(attention.hold.seq)}", f"/ledger/{attention.hold.seq}{carry}")
         banners.append(Banner("hold", title, _on_whose_word(attention.hold, names), link))
     if attention.is_replay:
-        banners.append(Banner("replay", "Replayed.", "Times are those of the events. This namespace takes no writes."))
+        told = attention.notice.removeprefix("Replayed. ") or "Times are those of the events."
+        banners.append(Banner("replay", "Replayed.", f"{told} It takes no writes from people."))
     return tuple(banners)
 
 

@@ -4,28 +4,69 @@ Invariants
 - One query each, whatever the number of rows; neither reads a clock: expiry is worked out from the reading given.
 - Which pages have rows and what waits for a person is told by the slices above, which register it here.
 - Of several rows about one thing the newest seq counts.
+
+The second query stands before every page, and building it would cost more than running it: it is written by hand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, cast
 
-from django.db import models
-from django.db.models import Count, Exists, F, OuterRef, Subquery
+from django.db import connection, models
+from django.db.models import Exists, OuterRef
 
-from memory.agents.models import Agent, Freeze, Hold, Membership, Setting
+from memory.agents.models import Membership
 from memory.base.actor import Role
 from memory.base.canonical import strict_loads
 from memory.base.errors import NotFound
-from memory.ledger.models import Content, Entry, Name, Namespace
+from memory.base.sql import as_instant
 
-WaitingRows = Callable[[datetime], "models.QuerySet[Any]"]
+_populated: dict[str, str] = {}
+_waiting: dict[str, str] = {}
 
-_populated: dict[str, type[models.Model]] = {}
-_waiting: dict[str, WaitingRows] = {}
+_STANDING = """
+WITH mode AS (
+    SELECT seq, item FROM memory_setting WHERE namespace_id = %(namespace)s AND name = 'approval_mode'
+    ORDER BY seq DESC LIMIT 1
+), first_mode AS (
+    SELECT seq, item FROM memory_setting WHERE namespace_id = %(namespace)s AND name = 'approval_mode'
+    ORDER BY seq LIMIT 1
+), hold AS (
+    SELECT seq, item, held, until_at FROM memory_hold WHERE namespace_id = %(namespace)s ORDER BY seq DESC LIMIT 1
+), frozen AS (
+    SELECT f.seq, f.item, f.agent FROM memory_freeze f WHERE f.namespace_id = %(namespace)s AND f.frozen
+    AND NOT EXISTS (SELECT 1 FROM memory_freeze g WHERE g.namespace_id = f.namespace_id AND g.agent = f.agent
+        AND g.seq > f.seq)
+), newest_freeze AS (
+    SELECT seq, item, agent FROM frozen ORDER BY seq DESC LIMIT 1
+)
+SELECT n.clock, h.size, h.last_at,
+    (SELECT p.payload FROM memory_content p JOIN mode m ON p.seq = m.seq AND p.item = m.item
+        WHERE p.namespace_id = n.id AND p.part = 'value') AS mode,
+    (SELECT p.payload FROM memory_content p JOIN first_mode m ON p.seq = m.seq AND p.item = m.item
+        WHERE p.namespace_id = n.id AND p.part = 'note') AS notice,
+    (SELECT count(*) FROM frozen) AS n_frozen,
+    hold.held, hold.until_at, hold.seq AS hold_seq, he.recorded_at AS hold_at, he.person AS hold_person,
+    (SELECT p.payload FROM memory_content p
+        WHERE p.namespace_id = n.id AND p.seq = hold.seq AND p.item = hold.item AND p.part = 'note') AS hold_note,
+    freeze_row.seq AS freeze_seq, fe.recorded_at AS freeze_at, fe.person AS freeze_person,
+    (SELECT p.payload FROM memory_content p
+        WHERE p.namespace_id = n.id AND p.seq = freeze_row.seq AND p.item = freeze_row.item
+        AND p.part = 'note') AS freeze_note,
+    (SELECT t.text FROM memory_agent a JOIN memory_name t ON t.namespace_id = a.namespace_id AND t.id = a.name
+        WHERE a.namespace_id = n.id AND a.id = freeze_row.agent) AS freeze_agent,
+    (SELECT e.recorded_at FROM memory_entry e WHERE e.namespace_id = n.id AND e.seq = %(seq)s) AS at_seq,
+    (SELECT e.recorded_at FROM memory_entry e
+        WHERE e.namespace_id = n.id AND e.seq = %(following)s) AS at_following{also}
+FROM memory_namespace n JOIN memory_head h ON h.namespace_id = n.id
+LEFT JOIN hold ON TRUE LEFT JOIN memory_entry he ON he.namespace_id = n.id AND he.seq = hold.seq
+LEFT JOIN newest_freeze freeze_row ON TRUE
+LEFT JOIN memory_entry fe ON fe.namespace_id = n.id AND fe.seq = freeze_row.seq
+WHERE n.id = %(namespace)s
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +105,13 @@ class Attention:
 
     `instants` holds the recorded instant of the entry asked for and of the one after it, where they exist.
     `populated` are the keys of pages that have rows; `frozen` is the newest of `n_frozen` standing freezes.
+    `notice` is what the loader of a replay says of it.
     """
 
     head: int
     last_at: datetime
     is_replay: bool
+    notice: str
     single_owner: bool
     hold: Standing | None
     frozen: Standing | None
@@ -80,12 +123,12 @@ class Attention:
 
 def populated_by(key: str, model: type[models.Model]) -> None:
     """Register that the page `key` has something to show where `model` has a row of the namespace."""
-    _populated[key] = model
+    _populated[key] = model._meta.db_table
 
 
-def waiting_on(key: str, rows: WaitingRows) -> None:
-    """Register what waits for a person on `key`: rows with `seq`, of `namespace=OuterRef("pk")`, at a reading."""
-    _waiting[key] = rows
+def waiting_on(key: str, statement: str) -> None:
+    """Register what waits for a person on the page `key`: a SELECT of `seq`, given %(namespace)s and %(now)s."""
+    _waiting[key] = statement
 
 
 def memberships(person: int, *, now: datetime) -> list[Member]:
@@ -102,94 +145,41 @@ def memberships(person: int, *, now: datetime) -> list[Member]:
 
 def attention(namespace: int, *, now: datetime, seq: int | None = None) -> Attention:
     """What stands in the namespace; with the instants around entry `seq`, where one is given. Raises NotFound."""
-    wanted = {
-        **_mode(), **_hold(), **_freezes(),
-        **{f"has_{key}": Exists(_of(model)) for key, model in _populated.items()},
-        **{name: value for key, rows in _waiting.items() for name, value in _open(key, rows(now)).items()},
+    at = -1 if seq is None else seq
+    values = {
+        "namespace": namespace, "now": connection.ops.adapt_datetimefield_value(now), "seq": at, "following": at + 1,
     }  # fmt: skip
-    if seq is not None:
-        wanted |= {f"at_{n}": Subquery(_of(Entry).filter(seq=n).values("recorded_at")[:1]) for n in (seq, seq + 1)}
-    rows = Namespace.objects.filter(pk=namespace)
-    for name, value in wanted.items():
-        rows = rows.annotate(**{name: value})
-    row = rows.values("clock", "head__size", "head__last_at", *wanted).first()
-    if row is None:
+    with connection.cursor() as cursor:
+        cursor.execute(_STANDING.replace("{also}", _registered()), values)
+        found = cursor.fetchone()
+        names = [column[0] for column in cursor.description or ()]
+    if found is None:
         raise NotFound("There is no such namespace.")
+    row: dict[str, Any] = dict(zip(names, found, strict=True))
+    instants = {at: row["at_seq"], at + 1: row["at_following"]}
     return Attention(
-        head=row["head__size"], last_at=row["head__last_at"], is_replay=row["clock"] == "replay",
-        single_owner=_value(row["mode"]) == "single_owner", hold=_standing_hold(row, now), frozen=_newest_freeze(row),
-        n_frozen=row["n_frozen"] or 0, populated=frozenset(key for key in _populated if row[f"has_{key}"]),
-        waiting={key: Open(row[f"{key}_n"], row[f"{key}_at"]) for key in _waiting if row[f"{key}_n"]},
-        instants={n: row[f"at_{n}"] for n in (seq, (seq or 0) + 1) if n is not None and row.get(f"at_{n}")},
+        head=row["size"], last_at=as_instant(row["last_at"]), is_replay=row["clock"] == "replay",
+        notice=_value(row["notice"]), single_owner=_value(row["mode"]) == "single_owner",
+        hold=_standing_hold(row, now), frozen=_newest_freeze(row), n_frozen=row["n_frozen"],
+        populated=frozenset(key for key in _populated if row[f"has_{key}"]),
+        waiting={key: Open(row[f"{key}_n"], as_instant(row[f"{key}_at"])) for key in _waiting if row[f"{key}_n"]},
+        instants={n: as_instant(instant) for n, instant in instants.items() if instant is not None},
     )  # fmt: skip
 
 
-def _of(model: type[models.Model]) -> models.QuerySet[Any]:
-    return model._default_manager.filter(namespace=OuterRef("pk"))
-
-
-def _part(seq: str, item: str, part: str) -> Subquery:
-    return Subquery(_of(Content).filter(seq=OuterRef(seq), item=OuterRef(item), part=part).values("payload")[:1])
-
-
-def _told(prefix: str) -> dict[str, Any]:
-    """Who wrote the entry `<prefix>_seq`, when, and the note of its item `<prefix>_item`."""
-    entry = _of(Entry).filter(seq=OuterRef(f"{prefix}_seq"))
-    return {
-        f"{prefix}_at": Subquery(entry.values("recorded_at")[:1]),
-        f"{prefix}_person": Subquery(entry.values("person")[:1]),
-        f"{prefix}_note": _part(f"{prefix}_seq", f"{prefix}_item", "note"),
-    }
-
-
-def _mode() -> dict[str, Any]:
-    newest = _of(Setting).filter(name="approval_mode").order_by("-seq")
-    return {
-        "mode_seq": Subquery(newest.values("seq")[:1]),
-        "mode_item": Subquery(newest.values("item")[:1]),
-        "mode": _part("mode_seq", "mode_item", "value"),
-    }
-
-
-def _hold() -> dict[str, Any]:
-    newest = _of(Hold).order_by("-seq")
-    return {
-        "held": Subquery(newest.values("held")[:1]),
-        "hold_until": Subquery(newest.values("until_at")[:1]),
-        "hold_seq": Subquery(newest.values("seq")[:1]),
-        "hold_item": Subquery(newest.values("item")[:1]),
-        **_told("hold"),
-    }
-
-
-def _freezes() -> dict[str, Any]:
-    newer = Freeze.objects.filter(namespace=OuterRef("namespace"), agent=OuterRef("agent"), seq__gt=OuterRef("seq"))
-    standing = _of(Freeze).filter(~Exists(newer), frozen=True)
-    newest = standing.order_by("-seq")
-    name = Name.objects.filter(
-        namespace=OuterRef("namespace"),
-        id=Subquery(
-            Agent.objects.filter(namespace=OuterRef(OuterRef("namespace")), id=OuterRef(OuterRef("agent"))).values(
-                "name"
-            )[:1]
-        ),
-    )
-    return {
-        "n_frozen": Subquery(standing.order_by().values("namespace").annotate(n=Count("agent")).values("n")[:1]),
-        "freeze_seq": Subquery(newest.values("seq")[:1]),
-        "freeze_item": Subquery(newest.values("item")[:1]),
-        "freeze_agent": Subquery(newest.annotate(named=Subquery(name.values("text")[:1])).values(shown=F("named"))[:1]),
-        **_told("freeze"),
-    }
-
-
-def _open(key: str, rows: models.QuerySet[Any]) -> dict[str, Any]:
-    entry = _of(Entry).filter(seq=OuterRef(f"{key}_seq"))
-    return {
-        f"{key}_n": Subquery(rows.order_by().values("namespace").annotate(n=Count("seq")).values("n")[:1]),
-        f"{key}_seq": Subquery(rows.order_by("seq").values("seq")[:1]),
-        f"{key}_at": Subquery(entry.values("recorded_at")[:1]),
-    }
+def _registered() -> str:
+    """The columns of what the slices above have registered."""
+    columns = [
+        f"EXISTS (SELECT 1 FROM {table} WHERE namespace_id = %(namespace)s) AS has_{key}"
+        for key, table in _populated.items()
+    ]
+    for key, statement in _waiting.items():
+        columns.append(f"(SELECT count(*) FROM ({statement}) AS w) AS {key}_n")
+        columns.append(
+            f"(SELECT e.recorded_at FROM memory_entry e WHERE e.namespace_id = n.id"
+            f" AND e.seq = (SELECT min(w.seq) FROM ({statement}) AS w)) AS {key}_at"
+        )
+    return "".join(f",\n    {column}" for column in columns)
 
 
 def _value(payload: str | None) -> str:
@@ -198,16 +188,15 @@ def _value(payload: str | None) -> str:
 
 
 def _standing_hold(row: Mapping[str, Any], now: datetime) -> Standing | None:
-    until = row["hold_until"]
+    until = None if row["until_at"] is None else as_instant(row["until_at"])
     if not row["held"] or (until is not None and until <= now):
         return None
-    return Standing(row["hold_seq"], row["hold_at"], row["hold_person"], _value(row["hold_note"]), until_at=until)
+    at, note = as_instant(row["hold_at"]), _value(row["hold_note"])
+    return Standing(row["hold_seq"], at, row["hold_person"], note, until_at=until)
 
 
 def _newest_freeze(row: Mapping[str, Any]) -> Standing | None:
     if not row["n_frozen"]:
         return None
-    return Standing(
-        row["freeze_seq"], row["freeze_at"], row["freeze_person"], _value(row["freeze_note"]),
-        agent=row["freeze_agent"] or "",
-    )  # fmt: skip
+    at, note = as_instant(row["freeze_at"]), _value(row["freeze_note"])
+    return Standing(row["freeze_seq"], at, row["freeze_person"], note, agent=row["freeze_agent"] or "")

@@ -70,19 +70,30 @@ def insert(model: type[models.Model], rows: Sequence[Sequence[Any]] | Iterable[S
 def fetch(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
     """The rows of a statement. Identifiers and instants in `values` are adapted to the database."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, [_adapted(value) for value in values])
+        cursor.execute(statement, adapted(values))
         return list(cursor.fetchall())
 
 
 def run(statement: str, values: Sequence[Any]) -> None:
     """Run a statement that answers nothing."""
     with connection.cursor() as cursor:
-        cursor.execute(statement, [_adapted(value) for value in values])
+        cursor.execute(statement, adapted(values))
+
+
+def adapted(values: Sequence[Any]) -> list[Any]:
+    """Identifiers and instants as the database takes them."""
+    return [_adapted(value) for value in values]
 
 
 def as_id(value: Any) -> UUID:
     """An identifier as the database gave it."""
     return value if isinstance(value, UUID) else UUID(hex=value)
+
+
+def as_instant(value: Any) -> datetime:
+    """An instant as the database gave it: SQLite keeps it as text, in UTC."""
+    found = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
 
 
 def _adapted(value: Any) -> Any:

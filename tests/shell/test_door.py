@@ -8,9 +8,10 @@ from django.test import Client
 
 from memory.agents import operations as agents
 from memory.agents.accounts import create_person
-from memory.agents.setup import ensure_namespace
+from memory.agents.setup import ensure_namespace, found_replay
 from memory.base import clock
 from memory.base.actor import Actor, RunGiven
+from memory.checks.operations import record_run, waive
 from tests.browsers import browser
 from tests.world import World
 
@@ -190,9 +191,9 @@ def test_an_entry_of_the_rail_is_folded_until_its_first_row(world: World) -> Non
     folded = alice.get("/door/drawn").text.split("<summary>More")[1]
     assert '"/runs"' in folded
     world.save("text", by=replace(world.scout, run=RunGiven(title="ticket 4411")))
-    kept, folded = alice.get("/door/drawn").text.split("<summary>More")
+    kept, *folded = alice.get("/door/drawn").text.split("<summary>More")
     assert '"/runs"' in kept
-    assert '"/runs"' not in folded
+    assert all('"/runs"' not in part for part in folded)
 
 
 def test_a_frozen_agent_stands_on_every_page_with_who_when_and_why(world: World) -> None:
@@ -214,6 +215,40 @@ def test_a_hold_stands_on_every_page_until_it_ends(world: World) -> None:
     assert "litigation 4411" in text
     with clock.fixed(datetime(2030, 2, 1, tzinfo=UTC)):
         assert "on hold" not in browser(world.alice).get("/door/drawn").text
+
+
+def test_what_a_check_found_waits_in_the_rail_with_its_age_until_a_newer_run_or_a_waiver(world: World) -> None:
+    def run(verdict: str) -> None:
+        record_run(
+            world.system, name="ledger_scan", version=1, verdict=verdict, at_seq=1, n_checked=1, found=[], report={}
+        )
+
+    alice = browser(world.alice)
+    with clock.fixed(datetime(2030, 1, 1, tzinfo=UTC)):
+        run("failed")
+    with clock.fixed(datetime(2030, 1, 9, tzinfo=UTC)):
+        waiting = alice.get("/door/drawn").text
+        waive(world.alice, name="ledger_scan", reason="known", expires_at=datetime(2030, 1, 10, tzinfo=UTC))
+        waived = alice.get("/door/drawn").text
+    with clock.fixed(datetime(2030, 1, 11, tzinfo=UTC)):
+        lapsed = alice.get("/door/drawn").text
+        run("ok")
+        mended = alice.get("/door/drawn").text
+    assert '<span class="waiting" data-overdue>1<span class="visually-hidden"> open</span> · 8 d</span>' in waiting
+    assert "<title>(1) " in waiting
+    assert ['class="waiting"' in text for text in (waived, lapsed, mended)] == [False, True, False]
+
+
+def test_a_replay_says_so_with_the_notice_of_its_loader_and_takes_no_writes(client: Client) -> None:
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    store = found_replay("xz", notice="Replayed. Real: lines with a source.", at=start)
+    person = create_person("mara@example.org")
+    by = Actor(store, "system", event_at=start + timedelta(days=1))
+    agents.admit_member(by, person=person.pk, role="owner")
+    client.force_login(person)
+    text = client.get("/door/drawn").text
+    assert "<strong>Replayed.</strong> Real: lines with a source. It takes no writes from people." in text
+    assert client.post("/door/own").status_code == 409
 
 
 def test_a_namespace_of_one_owner_says_so_beside_its_name(world: World) -> None:
