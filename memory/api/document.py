@@ -9,6 +9,7 @@ Source: OpenAPI 3.1; RFC 9457.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,7 @@ from memory.base.errors import CODES
 from memory.base.text import NAME_CHARS
 
 PROBLEM_TYPE = "application/problem+json"
+_REFERENCE = re.compile(r"#/components/schemas/(\w+)")
 NAMESPACE = {
     "name": "ns", "in": "path", "required": True, "description": "the name of the namespace",
     "schema": {"type": "string", "pattern": "^[a-z0-9][a-z0-9_.-]{0,99}$"},
@@ -51,8 +53,30 @@ def completed(document: OpenAPISchema, api: NinjaAPI) -> OpenAPISchema:
             if isinstance(operation, dict):
                 _complete(operation, doors[operation["operationId"]])
     document["components"]["securitySchemes"] = SECURITY
-    document["components"]["schemas"] = dict(sorted(document["components"]["schemas"].items()))
+    document["components"]["schemas"] = _used(document)
+    _untitle(document)
     return document
+
+
+def _used(document: OpenAPISchema) -> dict[str, Any]:
+    """The schemas that something refers to, by name: those of parameters stand where the parameters do."""
+    used = set(_REFERENCE.findall(str({name: part for name, part in document.items() if name != "components"})))
+    schemas = document["components"]["schemas"]
+    ahead = list(used)
+    while ahead:
+        found = set(_REFERENCE.findall(str(schemas[ahead.pop()]))) - used
+        used |= found
+        ahead += found
+    return {name: schemas[name] for name in sorted(used)}
+
+
+def _untitle(node: Any, *, names: bool = False) -> None:
+    """Take away the titles that only repeat the name of a field; those of whole schemas stay."""
+    for key, inner in list(node.items()) if isinstance(node, dict) else enumerate(node):
+        if key == "title" and isinstance(inner, str) and not names and node.get("type") != "object":
+            del node[key]
+        elif isinstance(inner, dict | list):
+            _untitle(inner, names=key in ("properties", "schemas"))
 
 
 def _operations(api: NinjaAPI) -> Iterator[Operation]:

@@ -35,6 +35,7 @@ from memory.lineage.api import routes as lineage
 from memory.records.api import routes as records
 
 View = Callable[..., HttpResponseBase]
+ROOT = "/api/v1/"
 PREFIX = "/namespaces/{ns}"
 
 
@@ -65,7 +66,7 @@ class Api(NinjaAPI):
     @cached_property
     def document(self) -> OpenAPISchema:
         """The OpenAPI document: it changes with the code alone."""
-        return completed(super().get_openapi_schema(path_params={}), self)
+        return completed(super().get_openapi_schema(path_prefix=ROOT), self)
 
     def get_openapi_schema(self, **_where: Any) -> OpenAPISchema:
         return self.document

@@ -111,6 +111,7 @@ class Routes:
             register = self.router.api_operation(
                 [method], path, auth=door, response=responses, operation_id=f"{self.name}_{view.__name__}",
                 url_name=f"{self.name}_{view.__name__}", summary=_summary(view), openapi_extra={**(extra or {})},
+                by_alias=True,
             )  # fmt: skip
             register(view)
             operation: Operation = vars(view)["_ninja_operation"]

@@ -12,7 +12,7 @@ from memory.base.actor import Actor
 from memory.base.doors import Entered, Routes, actor, made, page
 from memory.base.errors import DomainError, Invalid, NotFound
 from memory.ledger.kernel.note import NoteError
-from memory.ledger.operations.erasing import erase as erase_items
+from memory.ledger.operations import erasing
 from memory.ledger.queries import asof, proofs, verification
 from memory.ledger.queries import entries as reads
 from memory.ledger.queries import radius as radii
@@ -103,10 +103,10 @@ def erase(request: Entered, body: ErasureIn) -> Status[ErasureOut]:
     url = page(request, "/ledger")
     if body.dry_run:
         at = asof.now(by.namespace)
-        would = radii.radius(at, items=items)
+        would = radii.radius(at, items=erasing.reached(by.namespace, items))
         return made(ErasureOut.of(would, done=None, seq=at.seq, url=url, refusal=_refusal(by)), is_new=False)
-    done = erase_items(by, items=items, reason=body.reason, note=body.note)
-    found = radii.radius(asof.now(by.namespace), items=items)
+    done = erasing.erase(by, items=items, reason=body.reason, note=body.note)
+    found = radii.radius(asof.now(by.namespace), items=erasing.reached(by.namespace, items))
     is_new = bool(done.refs) and not done.replayed
     return made(ErasureOut.of(found, done=done.seq, seq=done.seq, url=url, replayed=not is_new), is_new=is_new)
 

@@ -54,7 +54,7 @@ class Stage(World):
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A request that succeeds. `path` begins after the namespace; `names_objects`: it names things of its namespace."""
+    """A request that succeeds. `path` begins after the namespace."""
 
     path: str
     body: Any = None
@@ -62,7 +62,6 @@ class Example:
     content_type: str = JSON
     by: Callable[[Stage], Actor] = lambda stage: stage.scout
     status: int = 200
-    names_objects: bool = False
 
 
 def owner(stage: Stage) -> Actor:
@@ -85,32 +84,24 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "ledger_consistency": lambda s: Example("/ledger/consistency", query={"first": 1, "second": 2}),
     "ledger_verify": lambda s: Example("/ledger/verify", {}, by=auditor),
     "ledger_erase": lambda s: Example(
-        "/erasures",
-        {"records": [str(s.first.id)], "reason": "request", "note": "asked for"},
-        by=owner,
-        status=201,
-        names_objects=True,
+        "/erasures", {"records": [str(s.first.id)], "reason": "request", "note": "asked for"}, by=owner, status=201
     ),
     "agents_run_list": lambda s: Example("/runs", query={"q": "4411"}),
-    "agents_run": lambda s: Example(f"/runs/{s.run}", names_objects=True),
+    "agents_run": lambda s: Example(f"/runs/{s.run}"),
     "agents_open_run": lambda s: Example("/runs", {"title": "morning build"}, status=201),
-    "agents_end_run": lambda s: Example(f"/runs/{s.run}/end", {"note": "done"}, names_objects=True),
+    "agents_end_run": lambda s: Example(f"/runs/{s.run}/end", {"note": "done"}),
     "agents_agents": lambda s: Example("/agents"),
     "agents_create_agent": lambda s: Example("/agents", {"name": "another"}, by=owner, status=201),
-    "agents_issue_token": lambda s: Example(
-        f"/agents/{s.helper}/tokens", {"scopes": ["read"]}, by=owner, status=201, names_objects=True
-    ),
-    "agents_freeze": lambda s: Example(
-        f"/agents/{s.helper}/freeze", {"reason": "on leave"}, by=owner, names_objects=True
-    ),
-    "agents_unfreeze": lambda s: Example(f"/agents/{s.frozen}/unfreeze", {}, by=owner, names_objects=True),
-    "agents_rotate_token": lambda s: Example(f"/tokens/{s.token}/rotate", {}, by=owner, status=201, names_objects=True),
-    "agents_revoke_token": lambda s: Example(f"/tokens/{s.token}/revoke", {}, by=owner, names_objects=True),
+    "agents_issue_token": lambda s: Example(f"/agents/{s.helper}/tokens", {"scopes": ["read"]}, by=owner, status=201),
+    "agents_freeze": lambda s: Example(f"/agents/{s.helper}/freeze", {"reason": "on leave"}, by=owner),
+    "agents_unfreeze": lambda s: Example(f"/agents/{s.frozen}/unfreeze", {}, by=owner),
+    "agents_rotate_token": lambda s: Example(f"/tokens/{s.token}/rotate", {}, by=owner, status=201),
+    "agents_revoke_token": lambda s: Example(f"/tokens/{s.token}/revoke", {}, by=owner),
     "agents_admit_member": lambda s: Example("/members", {"email": "dora@example.org", "role": "auditor"}, by=owner),
     "agents_change_setting": lambda s: Example("/settings/approval_mode", {"value": "single_owner"}, by=owner),
     "agents_hold": lambda s: Example("/hold", {"held": True, "reason": "an audit"}, by=owner),
     "checks_checks": lambda s: Example("/checks"),
-    "checks_check": lambda s: Example(f"/checks/{s.check}", names_objects=True),
+    "checks_check": lambda s: Example(f"/checks/{s.check}"),
     "checks_run": lambda s: Example("/checks/ledger_scan/run", {}, by=auditor, status=201),
     "checks_waive": lambda s: Example(
         "/laws/L4i/waive", {"reason": "known", "expires_at": "2099-01-01T00:00:00Z"}, by=owner
@@ -129,15 +120,11 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
         "/records/batch", [{"type": "note", "content": "one"}, {"type": "note", "content": "two"}], status=201
     ),
     "records_index": lambda s: Example("/records", query={"type": "note", "agent": "scout", "include": "withdrawn"}),
-    "records_resolve": lambda s: Example("/records/resolve", query={"prefix": str(s.first.id)}, names_objects=True),
-    "records_record": lambda s: Example(f"/records/{s.first.id}", names_objects=True),
+    "records_resolve": lambda s: Example("/records/resolve", query={"prefix": str(s.first.id)}),
+    "records_record": lambda s: Example(f"/records/{s.first.id}"),
     "records_recall": lambda s: Example("/recall", {"query": "which notes are there"}),
-    "records_withdraw": lambda s: Example(
-        f"/records/{s.first.id}/withdraw", {"reason": "wrong"}, by=reviewer, names_objects=True
-    ),
-    "records_restore": lambda s: Example(
-        f"/records/{s.withdrawn}/restore", {"reason": "right"}, by=reviewer, names_objects=True
-    ),
+    "records_withdraw": lambda s: Example(f"/records/{s.first.id}/withdraw", {"reason": "wrong"}, by=reviewer),
+    "records_restore": lambda s: Example(f"/records/{s.withdrawn}/restore", {"reason": "right"}, by=reviewer),
     "lineage_derive": lambda s: Example(
         "/derivations",
         {
@@ -148,20 +135,42 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
             "reason": "correction",
         },
         status=201,
-        names_objects=True,
     ),
     "lineage_link": lambda s: Example(
-        "/edges",
-        {"source": str(s.first.id), "relation": "references", "target": str(s.second.id)},
-        status=201,
-        names_objects=True,
+        "/edges", {"source": str(s.first.id), "relation": "references", "target": str(s.second.id)}, status=201
     ),
-    "lineage_ancestry": lambda s: Example(f"/records/{s.first.id}/ancestry", names_objects=True),
-    "lineage_descendants": lambda s: Example(f"/records/{s.first.id}/descendants", names_objects=True),
-    "lineage_timeline": lambda s: Example(f"/records/{s.first.id}/timeline", names_objects=True),
+    "lineage_ancestry": lambda s: Example(f"/records/{s.first.id}/ancestry"),
+    "lineage_descendants": lambda s: Example(f"/records/{s.first.id}/descendants"),
+    "lineage_timeline": lambda s: Example(f"/records/{s.first.id}/timeline"),
     "interchange_start": lambda s: Example(
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
-    "interchange_detail": lambda s: Example(f"/imports/{s.imported()}", names_objects=True),
-    "lineage_graph": lambda s: Example("/lineage", query={"focus": str(s.first.id)}, names_objects=True),
+    "interchange_detail": lambda s: Example(f"/imports/{s.imported()}"),
+    "lineage_graph": lambda s: Example("/lineage", query={"focus": str(s.first.id)}),
 }
+
+# Routes whose example names things of its namespace.
+NAMING = frozenset(
+    {
+        "agents_end_run",
+        "agents_freeze",
+        "agents_issue_token",
+        "agents_revoke_token",
+        "agents_rotate_token",
+        "agents_run",
+        "agents_unfreeze",
+        "checks_check",
+        "interchange_detail",
+        "ledger_erase",
+        "lineage_ancestry",
+        "lineage_derive",
+        "lineage_descendants",
+        "lineage_graph",
+        "lineage_link",
+        "lineage_timeline",
+        "records_record",
+        "records_resolve",
+        "records_restore",
+        "records_withdraw",
+    }
+)

@@ -20,7 +20,7 @@ from memory.base.actor import Actor
 from memory.ledger.models import Entry
 from tests.contract.callers import NOTHING, Caller, caller, places
 from tests.contract.routes import PREFIX, Route, leaves, put, resolved, routes, variant
-from tests.contract.stage import EXAMPLES, Example, Stage
+from tests.contract.stage import EXAMPLES, NAMING, Example, Stage
 
 pytestmark = pytest.mark.django_db
 
@@ -89,6 +89,14 @@ def refused(response: HttpResponse, status: int, code: str) -> bool:
 
 def test_every_route_has_a_request_that_succeeds() -> None:
     assert {route.operation for route in ROUTES} == EXAMPLES.keys()
+    assert EXAMPLES.keys() >= NAMING
+    by_id = {
+        route.operation
+        for route in ROUTES
+        for one in route.document["parameters"]
+        if one["in"] == "path" and one["schema"].get("format") == "uuid"
+    }
+    assert by_id <= NAMING
 
 
 def test_the_document_lists_every_route_that_answers() -> None:
@@ -156,9 +164,8 @@ def test_a_person_is_refused_where_the_role_lacks_the_power(trial: Trial) -> Non
 
 
 @every_route
-def test_another_namespace_is_not_found_whether_it_exists_or_not(trial: Trial) -> None:
-    other = Stage("elsewhere")
-    stranger = other.person("eve", role="owner")
+def test_another_namespace_is_not_found_whether_it_exists_or_not(trial: Trial, elsewhere: Stage) -> None:
+    stranger = elsewhere.person("eve", role="owner")
     before = written()
     answers = []
     for name in ("elsewhere", "nowhere"):
@@ -175,11 +182,9 @@ def test_another_namespace_is_not_found_whether_it_exists_or_not(trial: Trial) -
     assert written() == before
 
 
-@every_route
-def test_what_is_in_another_namespace_is_not_found_here(trial: Trial) -> None:
-    if not trial.example.names_objects:
-        pytest.skip("names nothing of its namespace")
-    theirs = EXAMPLES[trial.route.operation](Stage("elsewhere"))
+@pytest.mark.parametrize("route", [route for route in ROUTES if route.operation in NAMING], ids=name_of)
+def test_what_is_in_another_namespace_is_not_found_here(trial: Trial, elsewhere: Stage) -> None:
+    theirs = EXAMPLES[trial.route.operation](elsewhere)
     before = written()
     body = NOTHING if theirs.body is None else theirs.body
     answer = trial.send(path=theirs.path, body=body, query=theirs.query)

@@ -51,7 +51,7 @@ def erase(by: Actor, *, items: Sequence[tuple[int, int]], reason: str, note: str
     request = {"items": [list(item) for item in items], "reason": reason, "note": note}
     if (first := answered_before(by, verb="erase", need=gate.ERASE, request=request)) is not None:
         return _answered(by.namespace, first)
-    items = list(dict.fromkeys([*items, *(more for function in _reaches for more in function(by.namespace, items))]))
+    items = reached(by.namespace, items)
     wanted = list(_parts(by.namespace, items))
     before = _gone(by.namespace, items)
     if before.keys() >= set(wanted):
@@ -71,6 +71,11 @@ def erase(by: Actor, *, items: Sequence[tuple[int, int]], reason: str, note: str
             entry.add(Draft("erasure", ids.new_id(), Erasure, row, parts))
         entry.then(lambda: _drop(by.namespace, refs))
     return Erased(entry.seq, refs)
+
+
+def reached(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The items and what must go with them, each once."""
+    return list(dict.fromkeys([*items, *(more for function in _reaches for more in function(namespace, items))]))
 
 
 def _answered(namespace: int, seq: int) -> Erased:

@@ -1,0 +1,58 @@
+"""What the routes of checks answer."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from memory.checks import queries
+from tests.contract.callers import caller, places
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_a_check_is_run_by_name_and_its_report_is_kept(world: World) -> None:
+    world.save("a note")
+    auditor = caller(world, world.charlie)
+    done = auditor.post("/checks/ledger_scan/run").json()
+    assert (done["verdict"], done["n_findings"]) == ("ok", 0)
+    shown = auditor.get(f"/checks/{done['id']}").json()
+    assert shown["check"]["seq"] == done["seq"]
+    assert shown["report"]["verdicts"]["content"] == "ok"
+    listed = auditor.get("/checks").json()
+    assert ([row["id"] for row in listed["items"]], listed["total"]) == ([done["id"]], 1)
+    assert "ledger_scan" in listed["names"]
+    assert auditor.get("/checks", name="other").json()["items"] == []
+
+
+def test_pages_of_checks_meet(world: World) -> None:
+    auditor = caller(world, world.charlie)
+    ids = [auditor.post("/checks/ledger_scan/run").json()["id"] for _ in range(3)]
+    first = auditor.get("/checks", limit=2).json()
+    second = auditor.get("/checks", limit=2, after=first["next"]).json()
+    assert [row["id"] for row in [*first["items"], *second["items"]]] == ids[::-1]
+    assert (first["total"], second["next"]) == (3, None)
+
+
+def test_what_is_no_check_is_not_found(world: World) -> None:
+    auditor = caller(world, world.charlie)
+    assert auditor.post("/checks/astrology/run").status_code == 404
+    assert auditor.get(f"/checks/{uuid4()}").status_code == 404
+
+
+def test_an_owner_waives_until_a_date_to_come(world: World) -> None:
+    owner = caller(world, world.alice)
+    body = {"reason": "known and harmless", "expires_at": "2999-01-01T00:00:00Z"}
+    assert owner.post("/laws/L4ii/waive", body).status_code == 200
+    past = owner.post("/laws/L4ii/waive", {**body, "expires_at": "2020-01-01T00:00:00Z"})
+    assert (past.status_code, places(past)) == (422, [["expires_at"]])
+    for who in (world.bob, world.charlie):
+        assert caller(world, who).post("/laws/L4ii/waive", body).status_code == 403
+    assert queries.check_runs(world.now()) == []
