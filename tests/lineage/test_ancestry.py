@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from random import Random
 from uuid import UUID, uuid4
 
@@ -16,6 +15,7 @@ from memory.lineage.kernel import Step, walked
 from memory.lineage.models import ANCESTRY, Edge
 from memory.lineage.queries.ancestry import ancestry, descendants
 from memory.records.models import Record, RecordState
+from tests.histories import history
 from tests.world import World
 
 
@@ -114,42 +114,6 @@ def test_a_walk_ends_on_a_cycle_and_names_each_node_once() -> None:
 
 
 # Against an oracle, with the digests.
-
-
-def act(world: World, random: Random, ids: list[UUID], number: int) -> None:
-    """One random derivation, link or erasure among the records; new ones are added to `ids`."""
-    one, two = random.sample(ids, 2)
-    kind = random.choices(
-        ["save", "evolve", "merge", "split", "supersede", "link", "erase"], weights=[2, 5, 5, 2, 1, 1, 1]
-    )[0]
-    if kind == "save":
-        ids.append(world.save(f"fresh {number}").id)
-    elif kind == "evolve":
-        ids.append(world.evolve(one, content=f"evolved {number}"))
-    elif kind == "merge":
-        ids.append(world.merge(one, two, content=f"merged {number}"))
-    elif kind == "split":
-        ids.extend(world.split(one, f"left {number}", f"right {number}"))
-    elif kind == "supersede" and not superseded(world, one, two):
-        world.supersede(one, two)
-    elif kind == "link" and not Edge.objects.filter(namespace=world.namespace, source=one, target=two).exists():
-        world.link(one, "references", two)
-    elif kind == "erase":
-        world.erase(one)
-
-
-def superseded(world: World, *records: UUID) -> bool:
-    rows = RecordState.objects.filter(namespace=world.namespace, id__in=records, superseded_seq__isnull=False)
-    return rows.exists()
-
-
-def history(world: World, *, seed: int, n_acts: int) -> Iterator[int]:
-    """Random acts, one at each step."""
-    random = Random(seed)
-    ids = [saved.id for saved in world.save_all("one", "two", "three")]
-    for number in range(n_acts):
-        act(world, random, ids, number)
-        yield number
 
 
 def drawn(world: World) -> nx.DiGraph:
