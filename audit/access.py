@@ -87,9 +87,13 @@ def page(
 
 
 def is_partial(request: HttpRequest) -> bool:
-    """True if htmx asks for a part of the page: the same address gives the part or the whole."""
+    """True if htmx asks for a part of the page: the same address gives the part or the whole.
+
+    A boosted link asks for the whole, unless its region has a target of its own.
+    """
     htmx = getattr(request, "htmx", None)
-    return bool(htmx) and not htmx.boosted  # type: ignore[union-attr]
+    is_boosted = bool(htmx) and htmx.boosted  # type: ignore[union-attr]
+    return bool(htmx) and (not is_boosted or request.headers.get("HX-Request-Type") == "partial")
 
 
 def person_names(ids: set[int]) -> dict[int, str]:
@@ -194,11 +198,12 @@ def _names(standing: Attention) -> Mapping[int, str]:
 def require(visit: Visit, power: Power | None) -> None:
     """Raise Forbidden where the role lacks the power, Conflict where nothing can be written from the page.
 
-    A page that only holds the form of an act asks as well, so that nobody fills in what will be refused.
+    A page that only holds the form of an act asks as well, so that nobody fills in what will be refused. What every
+    member may ask for, `read`, is a check of what stands: an auditor's too, and from a page of the past.
     """
     if power is None or not visit.actor.may(power):
         roles = [role for role, powers in ROLE_POWERS.items() if power in powers]
         who = " or ".join(f"{'an' if role == 'owner' else 'a'} {role}" for role in roles) or "nobody"
         raise Forbidden(f"This is an act for {who} of {visit.namespace}; you are its {visit.role}.")
-    if not visit.frame.can_write:
+    if power != "read" and not visit.frame.can_write:
         raise Conflict(visit.frame.write_refusal)

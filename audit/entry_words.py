@@ -70,6 +70,8 @@ PAGES = {
     "run": "/runs/{}",
     "run_end": "/runs/{}",
     "import_run": "/imports/{}",
+    "import_finding": "/imports/findings/{}",
+    "check_run": "/ledger/checks/{}",
     "agent": "/agents",
     "freeze": "/agents",
     "token": "/agents",

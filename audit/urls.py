@@ -5,6 +5,8 @@ from django.urls import path
 from audit import health
 from audit.pages import gallery, overview, search, sign_in
 from audit.pages.agents import urls as agents
+from audit.pages.imports import urls as imports
+from audit.pages.ledger import urls as ledger
 from audit.pages.records import urls as records
 from audit.pages.runs import urls as runs
 from memory.api.site import api
@@ -14,7 +16,9 @@ urlpatterns = [
     *overview.urlpatterns,
     *records.urlpatterns,
     *runs.urlpatterns,
+    *ledger.urlpatterns,
     *agents.urlpatterns,
+    *imports.urlpatterns,
     *search.urlpatterns,
     *gallery.urlpatterns,
     path("api/v1/", api.urls),

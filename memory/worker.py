@@ -31,6 +31,7 @@ from memory.base import clock
 from memory.base.errors import DomainError
 from memory.ledger.models import Checkpoint, Entry, Head
 from memory.ledger.operations.checkpoints import checkpoint, deliver, signing_key
+from memory.ledger.queries.deliveries import newest_in
 
 SIGN_ENTRIES = 256
 SIGN_AFTER = timedelta(minutes=1)
@@ -38,6 +39,7 @@ DELIVER_AFTER = timedelta(hours=1)
 RETRY_AFTER = timedelta(minutes=1)
 ROUND_SECONDS = 1.0
 NAP_SECONDS = 0.1
+NEVER = 0, datetime.min.replace(tzinfo=UTC)
 # After these the reader's copy must not be an hour behind: they change who may do what, or what can still be read.
 OWNER_VERBS = (
     "erase", "hold", "lift_hold", "freeze", "unfreeze", "admit_member", "change_setting", "create_agent",
@@ -77,22 +79,13 @@ def _unsigned(now: datetime) -> Iterator[Due]:
 
 def _undelivered(now: datetime, folder: Path) -> Iterator[Due]:
     for head in Head.objects.select_related("namespace").order_by("namespace"):
-        seq, delivered_at = _newest_in(folder, head.namespace.name)
+        newest = newest_in(folder, namespace=head.namespace.name)
+        seq, delivered_at = (newest.seq, newest.delivered_at) if newest is not None else NEVER
         if head.size == seq:
             continue
         fresh = Entry.objects.filter(namespace=head.namespace_id, seq__gt=seq, verb__in=OWNER_VERBS)
         if now - delivered_at >= DELIVER_AFTER or fresh.exists():
             yield Due("delivery", head.namespace_id, partial(deliver, head.namespace_id, folder))
-
-
-def _newest_in(folder: Path, name: str) -> tuple[int, datetime]:
-    """Seq and instant of the newest checkpoint of the namespace in the folder; (0, long ago) where there is none."""
-    pattern = re.compile(re.escape(name) + r"-(\d{12})\.txt")
-    found = [(int(match[1]), path) for path in folder.glob("*.txt") if (match := pattern.fullmatch(path.name))]
-    if not found:
-        return 0, datetime.min.replace(tzinfo=UTC)
-    seq, path = max(found)
-    return seq, datetime.fromtimestamp(path.stat().st_mtime, tz=UTC)
 
 
 def target() -> Path | None:

@@ -83,6 +83,7 @@ def _written(by: Actor, found: Scan) -> Recorded | None:
     """The run as it was recorded; None where the log takes no entry."""
     try:
         return record(by, found)
-    except (DatabaseError, ObjectDoesNotExist, DomainError):
+    except (DatabaseError, ObjectDoesNotExist, LookupError, DomainError):
+        # Appending trusts the head and the tree; where they are broken it fails by whatever it misses first.
         logger.exception("scan not recorded", extra={"fields": {"namespace_id": by.namespace}})
         return None

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Count, OuterRef, Subquery
+
 from memory.base.asof import AsOf
+from memory.base.canonical import strict_loads
 from memory.base.errors import Invalid, NotFound
 from memory.interchange.models import SEVERITIES, ImportedRow, ImportFinding, ImportRun
-from memory.ledger.models import Entry
-from memory.ledger.queries.contents import contents_of, names_of
+from memory.ledger.models import Content, Entry, Name
+from memory.ledger.queries.contents import contents_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,10 @@ class RunDetail:
 
 @dataclass(frozen=True, slots=True)
 class FindingRow:
-    """One finding. `ids` are identifiers of the source; `report` is None where it is erased."""
+    """One finding. `report` holds identifiers of the source, before and after; it is None where it is erased."""
 
     id: UUID
+    run: UUID
     seq: int
     item: int
     code: str
@@ -74,32 +77,46 @@ class RawRow:
     value: Any
 
 
-def import_runs(at: AsOf, *, limit: int = 50) -> list[RunRow]:
-    """Imports by the point, newest first."""
-    found = list(ImportRun.objects.filter(namespace=at.namespace, seq__lte=at.seq).order_by("-seq")[:limit])
-    entries = Entry.objects.filter(namespace=at.namespace, seq__in=[row.seq for row in found])
-    instants = dict(entries.values_list("seq", "recorded_at"))
-    names = names_of(at.namespace, [row.source for row in found])
-    return [
-        RunRow(
-            row.id, row.seq, row.item, instants[row.seq], row.format, names.get(row.source, "erased"), row.n_records,
-            row.n_edges, row.n_quarantined, row.n_skipped,
-        )
-        for row in found
-    ]  # fmt: skip
+def import_runs(at: AsOf, *, before: int | None = None, limit: int = 50) -> list[RunRow]:
+    """Imports by the point, newest first; `before` is an exclusive seq. One query."""
+    rows = _runs(at)
+    rows = rows.filter(seq__lt=before) if before is not None else rows
+    return [_run_row(row) for row in rows.order_by("-seq")[:limit]]
+
+
+def _runs(at: AsOf) -> Any:
+    """Imports up to the point, each with its instant, the name of its source and what it says of itself."""
+    named = Name.objects.filter(namespace=OuterRef("namespace"), id=OuterRef("source"))
+    entry = Entry.objects.filter(namespace=OuterRef("namespace"), seq=OuterRef("seq"))
+    columns = {
+        "named": Subquery(named.values("text")[:1]),
+        "recorded_at": Subquery(entry.values("recorded_at")[:1]),
+        "told": Subquery(_payload("report")),
+    }
+    return ImportRun.objects.filter(namespace=at.namespace, seq__lte=at.seq).annotate(**columns)
+
+
+def _payload(part: str) -> Any:
+    """The stored text of one part of a row, for a subquery; nothing where it is erased."""
+    own = {"namespace": OuterRef("namespace"), "seq": OuterRef("seq"), "item": OuterRef("item"), "part": part}
+    return Content.objects.filter(**own).values("payload")[:1]
+
+
+def _run_row(row: Any) -> RunRow:
+    return RunRow(
+        row.id, row.seq, row.item, row.recorded_at, row.format, row.named or "erased", row.n_records, row.n_edges,
+        row.n_quarantined, row.n_skipped,
+    )  # fmt: skip
 
 
 def import_run(at: AsOf, *, id: UUID) -> RunDetail:
-    """One import. Raises NotFound."""
-    for row in import_runs(at, limit=1_000):
-        if row.id == id:
-            break
-    else:
+    """One import, by two queries. Raises NotFound."""
+    row = _runs(at).filter(id=id).first()
+    if row is None:
         raise NotFound(f"There is no import {id}.")
-    counts = Counter(ImportFinding.objects.filter(namespace=at.namespace, run=id).values_list("severity", "code"))
-    codes = sorted(((severity, code, count) for (severity, code), count in counts.items()), key=_weight)
-    report = contents_of(at.namespace, [(row.seq, row.item)])[row.seq, row.item].get("report")
-    return RunDetail(row, report, tuple(codes))
+    counted = ImportFinding.objects.filter(namespace=at.namespace, run=id).values_list("severity", "code")
+    codes = sorted(counted.annotate(count=Count("id")).order_by(), key=_weight)
+    return RunDetail(_run_row(row), strict_loads(row.told) if row.told else None, tuple(codes))
 
 
 def _weight(counted: tuple[str, str, int]) -> tuple[int, str]:
@@ -115,7 +132,7 @@ def findings(
     backwards, cursor = after.startswith("<"), after.lstrip("<")
     if cursor and (not cursor.isdecimal() or len(cursor) > 9):
         raise Invalid.at("after", expected="a cursor from `next` or `previous`", got=after)
-    rows = ImportFinding.objects.filter(namespace=at.namespace, run=run, seq__lte=at.seq)
+    rows = _findings(at).filter(run=run)
     rows = rows.filter(severity=severity) if severity else rows
     rows = rows.filter(code=code) if code else rows
     total = rows.count()
@@ -127,7 +144,7 @@ def findings(
         found.reverse()
     has_next, has_previous = (bool(cursor), more) if backwards else (more, bool(cursor))
     return FindingPage(
-        tuple(_finding_rows(at.namespace, found)), total,
+        tuple(_finding_row(row) for row in found), total,
         next=str(found[-1].item) if found and has_next else "",
         previous=f"<{found[0].item}" if found and has_previous else "",
     )  # fmt: skip
@@ -135,27 +152,28 @@ def findings(
 
 def finding(at: AsOf, *, id: UUID) -> FindingRow:
     """One finding. Raises NotFound."""
-    row = ImportFinding.objects.filter(namespace=at.namespace, id=id, seq__lte=at.seq).first()
+    row = _findings(at).filter(id=id).first()
     if row is None:
         raise NotFound(f"There is no finding {id}.")
-    return _finding_rows(at.namespace, [row])[0]
+    return _finding_row(row)
 
 
 def findings_of(at: AsOf, *, record: UUID) -> list[FindingRow]:
     """What imports found about a record."""
-    rows = ImportFinding.objects.filter(namespace=at.namespace, record=record, seq__lte=at.seq)
-    return _finding_rows(at.namespace, list(rows.order_by("seq", "item")[:50]))
+    return [_finding_row(row) for row in _findings(at).filter(record=record).order_by("seq", "item")[:50]]
 
 
-def _finding_rows(namespace: int, rows: list[ImportFinding]) -> list[FindingRow]:
-    parts = contents_of(namespace, [(row.seq, row.item) for row in rows])
-    return [
-        FindingRow(
-            row.id, row.seq, row.item, row.code, row.clause, row.severity, row.record,
-            parts[row.seq, row.item].get("report"),
-        )
-        for row in rows
-    ]  # fmt: skip
+def _findings(at: AsOf) -> Any:
+    """Findings up to the point, each with what it says."""
+    rows = ImportFinding.objects.filter(namespace=at.namespace, seq__lte=at.seq)
+    return rows.annotate(told=Subquery(_payload("report")))
+
+
+def _finding_row(row: Any) -> FindingRow:
+    report = strict_loads(row.told) if row.told else None
+    return FindingRow(
+        row.id, row.run, row.seq, row.item, row.code, row.clause, row.severity, row.record, report
+    )  # fmt: skip
 
 
 def raw_rows(at: AsOf, *, about: UUID) -> list[RawRow]:

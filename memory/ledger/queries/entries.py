@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -113,13 +113,14 @@ def entry(at: AsOf, *, seq: int, items_from: int = 0) -> EntryDetail:
     erased = {(row.target_item, row.target_part): row.seq for row in gone}
     signed = Checkpoint.objects.filter(namespace=at.namespace, seq__gte=seq).order_by("seq")
     return EntryDetail(
-        row=entry_rows(at.namespace, [found])[0], items=tuple(_item(row, erased) for row in items),
+        row=entry_rows(at.namespace, [found])[0], items=tuple(item_row(row, erased) for row in items),
         checkpoint=signed.values_list("seq", flat=True).first(), previous=seq - 1 if seq > 1 else None,
         next=seq + 1 if seq < at.seq else None,
     )  # fmt: skip
 
 
-def _item(row: Item, erased: dict[tuple[int, str], int]) -> ItemRow:
+def item_row(row: Item, erased: Mapping[tuple[int, str], int]) -> ItemRow:
+    """The item for reading. `erased` = {(item, part): the entry that erased it}."""
     parts = tuple((name, digest, erased.get((row.item, name))) for name, digest in unpack(row.parts).items())
     return ItemRow(row.item, row.kind, row.object, bytes(row.commitment), bytes(row.hash), parts)
 

@@ -1,0 +1,147 @@
+"""Bringing a store in: the list of imports with its form, a dry run, and the import itself."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_POST, require_safe
+
+from audit.access import Visit, is_partial, page, person_names, problem_of
+from audit.components import Pager, Problem
+from audit.frame import address, pairs_of
+from audit.navigation import Link, breadcrumbs
+from audit.pages.imports.forms import UploadForm
+from audit.pages.ledger.checks import progress
+from audit.pages.ledger.filtering import seq_of
+from audit.templatetags.console import count
+from memory.base import jobs
+from memory.base.errors import DomainError
+from memory.base.jobs import Job
+from memory.interchange import queries
+from memory.interchange.tasks import KIND, ask_import, asked_of, proceed
+
+PAGE = 50
+
+
+@require_safe
+@page("imports")
+def index(request: HttpRequest, visit: Visit) -> HttpResponse:
+    return _list(request, visit)
+
+
+@require_POST
+@page("imports", power="own")
+def upload(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Take a store in and say what importing it would do."""
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _list(request, visit, form=form)
+    try:
+        job = ask_import(visit.actor, pieces=form.cleaned_data["file"].chunks(), asked=form.asked()).job
+    except DomainError as error:
+        return _list(request, visit, form=form, problem=problem_of(request, error))
+    return HttpResponseRedirect(_url(visit, job))
+
+
+def _list(
+    request: HttpRequest, visit: Visit, *, form: UploadForm | None = None, problem: Problem | None = None
+) -> HttpResponse:
+    before = seq_of("before", request.GET.get("before", ""))
+    found = queries.import_runs(visit.at, before=before, limit=PAGE + 1)
+    more = f"{found[PAGE - 1].seq}" if len(found) > PAGE else ""
+    older = address("/imports", [*visit.frame.carried, ("before", more)]) if more else ""
+    may_own = visit.actor.may("own") and visit.frame.can_write
+    context = {
+        "runs": found[:PAGE],
+        "pager": Pager("", older),
+        "tasks": [_task(visit, job) for job in jobs.jobs(namespace=visit.at.namespace, kind=KIND)] if may_own else [],
+        "below": _below(visit),
+        "may_own": may_own,
+        "form": (form or UploadForm(initial={"base": visit.namespace})) if may_own else None,
+        "problem": problem,
+    }
+    status = problem.status if problem else 422 if form is not None else 200
+    return render(request, "imports/index.html", context, status=status)
+
+
+def _task(visit: Visit, job: Job) -> dict[str, Any]:
+    asked = asked_of(job)
+    return {"job": job, "asked": asked, "url": _url(visit, job), "state": progress(job, "", unit="").state}
+
+
+def _below(visit: Visit) -> tuple[Link, ...]:
+    """The namespaces of this person that imports into this one have founded."""
+    prefix = f"{visit.namespace}."
+    below = [one.name for one in visit.frame.namespaces if one.name.startswith(prefix)]
+    return tuple(Link(name, f"/imports?ns={name}") for name in below)
+
+
+def _url(visit: Visit, job: Job) -> str:
+    return f"/imports/tasks/{job.id}{visit.carry}"
+
+
+@require_safe
+@page("imports")
+def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
+    """An upload as it stands: how far it is, what it would do, or what it did."""
+    found = jobs.job(job, namespace=visit.at.namespace, kind=KIND)
+    asked = asked_of(found)
+    kept, is_paused = pairs_of(request, without=("paused",)), request.GET.get("paused") == "yes"
+    here = address(request.path, kept)
+    label = "Looking at the store" if asked.dry_run else "Importing"
+    context = {
+        "trail": (*breadcrumbs("imports", carry=visit.carry), Link(asked.name or "upload", "")),
+        "job": found,
+        "asked": asked,
+        "asked_by": person_names({found.person}).get(found.person, "") if found.person is not None else "the host",
+        "progress": progress(found, label, unit="rows"),
+        "is_silent": found.is_silent(visit.frame.read_at),
+        "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
+        "poll_url": "" if found.has_ended else here,
+        "is_paused": is_paused,
+        "toggle_url": here if is_paused else address(request.path, [*kept, ("paused", "yes")]),
+        "may_own": visit.actor.may("own") and visit.frame.can_write,
+        **(_report(found.outcome) if found.state == "done" else {}),
+    }
+    return render(request, "imports/task.html#task" if is_partial(request) else "imports/task.html", context)
+
+
+def _report(report: Mapping[str, Any]) -> dict[str, Any]:
+    """What the import says, target by target and code by code."""
+    sources = {target: source for source, target in report["targets"].items()}
+    rows = [
+        {
+            **one, "source": sources.get(one["namespace"], ""),
+            "url": f"/imports/{one['run']}?ns={one['namespace']}" if one["run"] else "",
+            "records_url": f"/records?ns={one['namespace']}" if one["run"] else "",
+        }
+        for one in report["applied"]
+    ]  # fmt: skip
+    names = ("n_records", "n_edges", "n_quarantined", "n_findings", "n_skipped")
+    total = {name: sum(one[name] for one in report["applied"]) for name in names}
+    return {
+        "report": report,
+        "rows": rows,
+        "total": total,
+        "is_nothing_new": not (total["n_records"] or total["n_edges"] or total["n_findings"]),
+        "resembles": [f"{count(shared)} rows coincide with {other}" for other, shared in report["resembles"].items()],
+    }
+
+
+@require_POST
+@page("imports", power="own")
+def import_now(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
+    """Import in earnest what the dry run has shown."""
+    found = jobs.job(job, namespace=visit.at.namespace, kind=KIND)
+    proceed(visit.actor, found)
+    return HttpResponseRedirect(_url(visit, found))
+
+
+@require_POST
+@page("imports", power="own")
+def discard(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
+    """Forget an upload with its file. Nothing in the ledger changes."""
+    jobs.drop(jobs.job(job, namespace=visit.at.namespace, kind=KIND))
+    return HttpResponseRedirect(f"/imports{visit.carry}")
