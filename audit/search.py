@@ -19,8 +19,9 @@ HEX = re.compile(r"[0-9a-f]{8}[0-9a-f-]*")
 ENTRY = re.compile(r"(?:seq[: ]?|#)?(\d{1,15})")
 NAMED_ENTRY = re.compile(r"(?:seq[: ]?|#)(\d{1,15})")
 WORD = re.compile(r"\w+")
-ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "s", "y", "e")
-LEAST_STEM = 3
+ENDING = re.compile(r"(?:ations?|ings?|ed|(?<=s|x|z|h)es|s)$")
+SOFT_ENDING = re.compile(r"(?:ie|[eiy])$")
+LEAST_STEM, LEAST_SOFT_STEM = 3, 4
 PASSAGE_CHARS = 240
 LEAD_CHARS = 60
 
@@ -106,7 +107,7 @@ def _marked(text: str, stems: set[str]) -> Iterator[Piece]:
 def _stem(word: str) -> str:
     """The word without the ending that the text index does not tell apart either, nearly."""
     lowered = word.lower()
-    for ending in ENDINGS:
-        if lowered.endswith(ending) and len(lowered) - len(ending) >= LEAST_STEM:
-            return lowered[: -len(ending)]
-    return lowered
+    without = ENDING.sub("", lowered)
+    stem = without if len(without) >= LEAST_STEM else lowered
+    soft = SOFT_ENDING.sub("", stem)
+    return soft if len(soft) >= LEAST_SOFT_STEM else stem

@@ -3,7 +3,7 @@
 Invariants
 - An empty namespace shows three steps; each ticks itself from the ledger, and the first record ends them.
 - What was not checked says so; a number that is a link leads to a page that shows that many.
-- Only the last entries are polled, and only now: the past does not change.
+- Only the last entries and the banners are polled, and only now: the past does not change.
 """
 
 import csv
@@ -58,7 +58,7 @@ class Begun:
 @page("overview")
 def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     if is_partial(request):
-        return render(request, "overview/index.html#latest", _polled(request, visit))
+        return render(request, "overview/index.html#polled", _polled(request, visit))
     told = overview(visit.at, now=visit.frame.read_at)
     is_first_run = visit.at.is_now and not told.counts["every_record"]
     context = _first_run(request, visit, told) if is_first_run else _usual(visit, told)
