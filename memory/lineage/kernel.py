@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from uuid import UUID
 
 from memory.base.canonical import canonical
@@ -56,8 +56,7 @@ class Merged:
     conflicts: Mapping[str, list[dict[str, Any]]]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One edge of a walk: `source` rests on `target` (or, downwards, the reverse)."""
 
     source: UUID
@@ -65,8 +64,7 @@ class Step:
     target: UUID
 
 
-@dataclass(frozen=True, slots=True)
-class Reached:
+class Reached(NamedTuple):
     """A node of a walk, once: by which relation and from which node it is nearest, and how far."""
 
     id: UUID
@@ -164,10 +162,9 @@ def walked(start: UUID, steps: Iterable[Step]) -> list[Reached]:
     level, depth = [start], 0
     while level:
         depth += 1
-        found = sorted(
-            ((step.relation, node, step.target) for node in level for step in onwards[node]),
-            key=lambda at: (at[0], at[1].bytes, at[2].bytes),
-        )
+        found = [(step.relation, node, step.target) for node in level for step in onwards[node]]
+        if len(found) > 1:
+            found.sort(key=lambda at: (at[0], at[1].int, at[2].int))
         level = []
         for relation, node, target in found:
             if target != start and target not in reached:

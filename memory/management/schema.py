@@ -9,6 +9,8 @@ from django.core.management import call_command
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
+from memory.lineage.maintenance import forget_edge_statistics
+
 
 def n_missing(alias: str) -> int:
     """How many migrations the database lacks.   Raises DatabaseError where it does not answer."""
@@ -17,10 +19,14 @@ def n_missing(alias: str) -> int:
 
 
 def bring_up_to_date() -> int:
-    """Apply what is missing in every database; answers how many migrations that was."""
+    """Apply what is missing in every database; answers how many migrations that was.
+
+    A start also heals what somebody's ANALYZE has done to walks over lineage.
+    """
     n_applied = 0
     for alias in connections:
         if missing := n_missing(alias):
             call_command("migrate", database=alias, interactive=False, verbosity=0, skip_checks=True)
             n_applied += missing
+    forget_edge_statistics(connections["default"])
     return n_applied

@@ -37,16 +37,16 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
     new = replace(source.carried(), **changes)
     if new.valid_from is not None and new.valid_to is not None and new.valid_from >= new.valid_to:
         raise Invalid.at("valid_to", expected="an instant after valid_from", got=instants.text(new.valid_to))
-    if replace(new, source_class=source.row.source_class) == source.carried_as_is():
+    if replace(new, source_class=source.state.source_class) == source.carried_as_is():
         raise Invalid.at("content", expected="at least one change")
-    line = source.row.line if source.state.superseded_seq is None else None
+    line = source.line if source.state.superseded_seq is None else None
     return derive(by, "evolve", [new], [source], cause=cause, rules=Rules(content="explicit", valid="single"),
                    lines=[line], request=request)  # fmt: skip
 
 
 def _stale(namespace: int, source: SourceRecord) -> StaleVersion:
     """The refusal that tells a client what to read, and what to name as its base next."""
-    head = list(_successors(namespace, source.row.id))[-1]
+    head = list(_successors(namespace, source.id))[-1]
     digest = commitments_of(namespace, "record", [head])[head].hex()
     return StaleVersion(
         f"base is not the digest of the current version, which is {head}.",

@@ -8,13 +8,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F
-
-from memory.base import gate, ids
+from memory.base import gate, ids, sql
 from memory.base.actor import Actor
 from memory.base.errors import Invalid, NotFound, Raced
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import OpenEntry, answered_before, book_for, opened
+from memory.lineage.effects import Effects
 from memory.lineage.models import REASONS, Derivation
 from memory.lineage.operations.links import edge_draft
 from memory.lineage.queries.sources import SourceRecord
@@ -88,7 +87,7 @@ def derive(
     """The common body: prepared before the lock, checked again under it, written as one entry."""
     relation = RELATION[kind]
     book = book_for(by)
-    above = [Parent(relation, source.row.id, bytes(source.row.ancestry_digest)) for source in sources]
+    above = [Parent(relation, source.id, source.ancestry_digest) for source in sources]
     prepared = prepare(book, news, parents=[above] * len(news), lines=lines)
     derivation = derivation_draft(kind, cause=cause, rules=rules)
     with opened(by, verb=kind, need=gate.WRITE, request=request, names=book) as entry:
@@ -100,7 +99,7 @@ def derive(
         children = [one.id for one in prepared] if newer is None else [newer]
         for child in children:
             for ordinal, source in enumerate(sources):
-                entry.add(edge_draft(child, relation, source.row.id, ordinal=ordinal, derivation=derivation.object))
+                entry.add(edge_draft(child, relation, source.id, ordinal=ordinal, derivation=derivation.object))
         entry.then(lambda: _project(entry, kind, sources, prepared, newer))
     return Derived(derivation.object, tuple(one.id for one in prepared), entry.seq)
 
@@ -108,21 +107,26 @@ def derive(
 def _project(
     entry: OpenEntry, kind: str, sources: Sequence[SourceRecord], prepared: Sequence[Prepared], newer: UUID | None
 ) -> None:
-    states = RecordState.objects.filter(namespace=entry.by.namespace, id__in=[source.row.id for source in sources])
-    if prepared:
-        states.update(n_children=F("n_children") + len(prepared))
-    if kind in ENDS_CURRENCY:
-        successor = newer or prepared[0].id
-        states.filter(superseded_seq__isnull=True).update(superseded_seq=entry.seq, superseded_by=successor)
+    effects = Effects()
+    for source in sources:
+        for _ in prepared:
+            effects.child(source.id)
+        if kind in ENDS_CURRENCY:
+            effects.supersede(source.id, newer or prepared[0].id)
+    effects.apply(entry.by.namespace, entry.seq)
 
 
 def _unchanged(namespace: int, sources: Sequence[SourceRecord]) -> None:
     """What was read before the lock still holds; else the operation starts again."""
-    fields = ("id", "superseded_seq", "withdrawn_seq", "erased_seq")
-    rows = RecordState.objects.filter(namespace=namespace, id__in=[source.row.id for source in sources])
-    now = {row[0]: row for row in rows.values_list(*fields)}
+    marks = ", ".join(["%s"] * len(sources))
+    rows = sql.fetch(
+        "SELECT id, superseded_seq, withdrawn_seq, erased_seq FROM memory_recordstate"
+        f" WHERE namespace_id = %s AND id IN ({marks})",
+        [namespace, *(source.id for source in sources)],
+    )
+    now = {sql.as_id(row[0]): row[1:] for row in rows}
     for source in sources:
-        if now[source.row.id] != tuple(getattr(source.state, name) for name in fields):
+        if now[source.id] != (source.state.superseded_seq, source.state.withdrawn_seq, source.state.erased_seq):
             raise Raced
 
 

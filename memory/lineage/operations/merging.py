@@ -62,7 +62,7 @@ def merge(
 
 
 def _valid(sources: Sequence[SourceRecord], rule: Literal["intersection", "hull"]) -> Interval:
-    intervals = [Interval(source.row.valid_from, source.row.valid_to) for source in sources]
+    intervals = [Interval(source.state.valid_from, source.state.valid_to) for source in sources]
     try:
         return merged_interval(intervals, rule=rule)
     except DisjointIntervals as error:

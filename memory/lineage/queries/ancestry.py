@@ -83,8 +83,10 @@ def _steps(at: AsOf, record: UUID, *, near: str, far: str) -> list[Step]:
     point = [at.namespace, at.seq]
     with connection.cursor() as cursor:
         cursor.execute(sql, [start, *point, *point])
-        return [Step(_uuid(near_id), relation, _uuid(far_id)) for near_id, relation, far_id in cursor.fetchall()]
+        rows = cursor.fetchall()
+    ids = {value: _uuid(value) for row in rows for value in (row[0], row[2])}
+    return [Step(ids[near_id], relation, ids[far_id]) for near_id, relation, far_id in rows]
 
 
 def _uuid(value: Any) -> UUID:
-    return value if isinstance(value, UUID) else UUID(hex=value)
+    return value if isinstance(value, UUID) else UUID(int=int(value, 16))

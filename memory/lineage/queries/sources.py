@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from memory.base import sql
 from memory.base.errors import Erased, Invalid, NotFound, Withdrawn
-from memory.ledger.queries.contents import commitments_of, contents_of, names_of
+from memory.ledger.queries.contents import contents_of
 from memory.lineage.kernel import Source
 from memory.records.content import NewRecord
-from memory.records.models import Record, RecordState
+from memory.records.models import RecordState
 
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
     """A record with its state, content and digest. `content` is None where it is erased."""
 
-    row: Record
     state: RecordState
+    line: UUID
+    ancestry_digest: bytes
     type: str
     digest: bytes
     parts: dict[str, Any]
+
+    @property
+    def id(self) -> UUID:
+        return self.state.id
 
     @property
     def content(self) -> str | None:
@@ -36,17 +42,17 @@ class SourceRecord:
     def require_usable(self, *, needs_content: bool) -> None:
         """Raise Withdrawn, or Erased where the text is needed."""
         if self.state.withdrawn_seq is not None:
-            raise Withdrawn(f"The record {self.row.id} is withdrawn.", id=str(self.row.id))
+            raise Withdrawn(f"The record {self.id} is withdrawn.", id=str(self.id))
         if needs_content and self.content is None:
-            raise Erased(f"The record {self.row.id} is erased; give the content.", id=str(self.row.id))
+            raise Erased(f"The record {self.id} is erased; give the content.", id=str(self.id))
 
     def carried_as_is(self) -> NewRecord:
         """The payload of this record, as a new one would be given it."""
         source = self.details.get("source", {})
         return NewRecord(
             type=self.type, content=self.content or "", summary=self.details.get("summary", ""),
-            tags=tuple(self.details.get("tags", ())), valid_from=self.row.valid_from, valid_to=self.row.valid_to,
-            metadata=self.details.get("metadata", {}), source_class=self.row.source_class,
+            tags=tuple(self.details.get("tags", ())), valid_from=self.state.valid_from, valid_to=self.state.valid_to,
+            metadata=self.details.get("metadata", {}), source_class=self.state.source_class,
             origin=source.get("origin", ""), pointer=source.get("pointer", ""),
         )  # fmt: skip
 
@@ -57,7 +63,7 @@ class SourceRecord:
     def for_merge(self) -> Source:
         carried = self.carried_as_is()
         return Source(
-            id=self.row.id, type=carried.type, content=carried.content, tags=carried.tags, metadata=carried.metadata,
+            id=self.id, type=carried.type, content=carried.content, tags=carried.tags, metadata=carried.metadata,
             origin=carried.origin, pointer=carried.pointer, valid_from=carried.valid_from, valid_to=carried.valid_to,
         )  # fmt: skip
 
@@ -66,18 +72,28 @@ def load_sources(namespace: int, records: Sequence[UUID]) -> list[SourceRecord]:
     """The records in the order named. Raises NotFound (unknown, or of another namespace), Invalid (one named twice)."""
     if len(set(records)) < len(records):
         raise Invalid.at("records", expected="distinct records")
-    rows = {row.id: row for row in Record.objects.filter(namespace=namespace, id__in=records)}
-    missing = [record for record in records if record not in rows]
+    found = {row.id: row for row in RecordState.objects.raw(_joined(len(records)), sql.adapted([namespace, *records]))}
+    missing = [record for record in records if record not in found]
     if missing:
         raise NotFound(f"There is no record {missing[0]}.", id=str(missing[0]))
-    states = {row.id: row for row in RecordState.objects.filter(namespace=namespace, id__in=records)}
-    parts = contents_of(namespace, [(row.seq, row.item) for row in rows.values()])
-    types = names_of(namespace, [row.type for row in rows.values()])
-    digests = commitments_of(namespace, "record", records)
-    return [
-        SourceRecord(
-            rows[record], states[record], types.get(rows[record].type, "unknown"), digests[record],
-            parts[rows[record].seq, rows[record].item],
-        )
-        for record in records
-    ]  # fmt: skip
+    parts = contents_of(namespace, [(state.seq, state.item) for state in found.values()])
+    return [_source(found[record], parts) for record in records]
+
+
+def _source(state: Any, parts: Mapping[tuple[int, int], dict[str, Any]]) -> SourceRecord:
+    return SourceRecord(
+        state=state, line=sql.as_id(state.line), ancestry_digest=bytes(state.ancestry_digest),
+        type=state.type_text or "unknown", digest=bytes(state.commitment), parts=parts[state.seq, state.item],
+    )  # fmt: skip
+
+
+def _joined(count: int) -> str:
+    """State rows with what else a derivation reads of a record, by one query for all."""
+    marks = ", ".join(["%s"] * count)
+    return (
+        "SELECT s.*, r.line, r.ancestry_digest, i.commitment, n.text AS type_text FROM memory_recordstate s"
+        " JOIN memory_record r ON r.namespace_id = s.namespace_id AND r.id = s.id"
+        " JOIN memory_item i ON i.namespace_id = s.namespace_id AND i.seq = s.seq AND i.item = s.item"
+        " LEFT JOIN memory_name n ON n.namespace_id = s.namespace_id AND n.id = s.type"
+        f" WHERE s.namespace_id = %s AND s.id IN ({marks})"
+    )
