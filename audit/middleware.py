@@ -3,7 +3,8 @@
 Invariants
 - Each answer carries the header X-Request-ID. A caller's own id is kept when it is a UUID, else replaced by a new one:
   the id goes into the ledger, which takes no text.
-- Each request leaves one log line: method, path, status, duration. Never its query, body, cookies or headers.
+- Each request leaves one log line: method, path, status, duration. Never its query, body, cookies or
+  headers, nor the token of a one-time link.
 - A cookie that is set over https is marked Secure.
 """
 
@@ -18,6 +19,7 @@ from audit.logs import current_request_id
 
 REQUEST_ID_HEADER = "X-Request-ID"
 PROBE_PATHS = frozenset({"/healthz", "/readyz"})
+SIGN_IN_PATH = "/sign-in/"
 
 logger = logging.getLogger("audit.access")
 
@@ -64,7 +66,7 @@ def access_log(get_response: View) -> View:
         if request.path not in PROBE_PATHS or status >= 400:
             fields = {
                 "method": request.method,
-                "path": request.path,
+                "path": _logged_path(request.path),
                 "status": status,
                 "duration_ms": round((time.perf_counter() - started) * 1000, 1),
             }
@@ -72,6 +74,11 @@ def access_log(get_response: View) -> View:
         return response
 
     return middleware
+
+
+def _logged_path(path: str) -> str:
+    """A one-time link is a secret until it is used: its path is cut behind the page that it leads to."""
+    return f"{SIGN_IN_PATH}…" if path.startswith(SIGN_IN_PATH) else path
 
 
 def secure_cookies(get_response: View) -> View:

@@ -47,6 +47,14 @@ def test_a_request_leaves_one_line_without_its_query(client: Client, caplog: pyt
     assert "private" not in json.dumps(line)
 
 
+def test_the_token_of_a_one_time_link_is_never_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.INFO, logger="audit.access"):
+        client.get("/sign-in/MQ/secret-token")
+    (line,) = lines(caplog)
+    assert line["path"] == "/sign-in/…"
+    assert "secret-token" not in json.dumps(line)
+
+
 def test_a_probe_is_logged_only_when_it_fails(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="audit.access"):
         client.get("/healthz")
