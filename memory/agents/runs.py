@@ -80,6 +80,8 @@ def open_run(by: Actor) -> tuple[UUID, int, bool]:
             if first is None:
                 raise Raced
             return first.id, entry.replayed_seq, True
+        if from_refs is not None:
+            raise Conflict(f"The run {from_refs} is open already.", run=str(from_refs))
         if _find(by.namespace, given) is not None:
             raise Raced
         entry.run = _open(entry, given)
