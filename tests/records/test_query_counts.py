@@ -80,3 +80,18 @@ def tied(world: World, n: int) -> UUID:
     focus = world.merge(*fill(world, n))
     world.split(focus, *(f"part {i}" for i in range(n)))
     return focus
+
+
+@pytest.mark.parametrize("page", ["versions", "entries"])
+def test_a_tab_of_a_record_costs_the_same_however_long_it_is(world: World, page: str) -> None:
+    counts = {}
+    alice = browser(world.alice)
+    for n in (1, 20):
+        here = world.save("version 0").id
+        for version in range(1, n):
+            here = world.evolve(here, content=f"version {version}")
+        point = past(world)
+        counts[f"now {n}"] = count_queries(alice, f"/records/{here}/{page}")
+        later(world)
+        counts[f"past {n}"] = count_queries(alice, f"/records/{here}/{page}{point}")
+    assert_baseline(f"records:{page}", counts)

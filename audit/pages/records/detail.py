@@ -16,7 +16,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from audit import recorded
-from audit.access import Visit, is_partial, page, person_names
+from audit.access import Visit, is_partial, page, person_names, refusal
 from audit.components import Tab
 from audit.entry_words import verb_words
 from audit.frame import address, pairs_of
@@ -27,7 +27,7 @@ from audit.secrets import covered, has_secret
 from audit.templatetags.console import count
 from audit.word_diff import WordDiff, word_diff
 from memory.base.canonical import canonical
-from memory.base.errors import Ambiguous
+from memory.base.errors import Ambiguous, Invalid, NotFound
 from memory.interchange.sources import raw_rows_of_records
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.queries.touching import touching
@@ -174,7 +174,7 @@ def _notices(visit: Visit, found: RecordDetail) -> tuple[tuple[str, str, Link], 
         link = Link(f"seq {count(found.withdrawn_seq)}", f"/ledger/{found.withdrawn_seq}{carry}")
         notices.append(("withdrawn", f"Withdrawn: {reason}.", link))
     if found.superseded_by is not None:
-        link = Link("what stands now", f"/records/{found.superseded_by}{carry}")
+        link = Link("its successor", f"/records/{found.superseded_by}{carry}")
         notices.append(("superseded", f"Superseded by entry {count(found.superseded_seq)}:", link))
     return tuple(notices)
 
@@ -241,4 +241,6 @@ def resolved(request: HttpRequest, visit: Visit, prefix: str) -> HttpResponseBas
         listed = [(row, f"/records/{row.id}{visit.carry}") for row in rows.values()]
         context = {"prefix": prefix, "listed": listed}
         return render(request, "records/candidates.html", context, status=error.status)
+    except (Invalid, NotFound) as error:
+        return refusal(request, error, ways_on=(Link("Records", f"/records{visit.carry}"),))
     return HttpResponseRedirect(f"/records/{found}{visit.carry}")
