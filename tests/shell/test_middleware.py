@@ -49,7 +49,7 @@ def test_a_request_leaves_one_line_without_its_query(client: Client, caplog: pyt
 
 def test_the_token_of_a_one_time_link_is_never_logged(client: Client, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO, logger="audit.access"):
-        client.get("/sign-in/MQ/secret-token")
+        client.get("/sign-in/MQ/secret-token/")
     (line,) = lines(caplog)
     assert line["path"] == "/sign-in/…"
     assert "secret-token" not in json.dumps(line)
