@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import cast
 
 from memory.agents.operations import secret_hash
-from memory.agents.queries import agent_by_name, person_with_address, role_of, scopes_of, token_opens_any, token_with
+from memory.agents.queries import agent_by_name, person_with_address, role_of, token_opens, token_opens_any
 from memory.base.actor import ROLE_POWERS, SCOPE_POWERS, Actor, Power, Role
 from memory.base.errors import NotFound, Unauthorized
 from memory.base.text import NAMESPACE_PATTERN
@@ -25,11 +25,11 @@ LOADER = "loader"
 def by_token(secret: str, *, namespace: str, now: datetime) -> Actor:
     """The agent of the token.   Raises Unauthorized (unknown, expired, revoked), NotFound (not of this namespace)."""
     digest = secret_hash(secret)
-    store = _named(namespace)
-    token = token_with(store.pk, digest, now) if store is not None else None
-    if store is not None and token is not None:
-        powers: frozenset[Power] = frozenset().union(*(SCOPE_POWERS[scope] for scope in scopes_of(token.scopes)))
-        return Actor(store.pk, "agent", agent=token.agent, powers=powers)
+    found = token_opens(namespace, digest, now) if NAMESPACE_PATTERN.fullmatch(namespace) else None
+    if found is not None:
+        store, agent, scopes = found
+        powers: frozenset[Power] = frozenset().union(*(SCOPE_POWERS[scope] for scope in scopes))
+        return Actor(store, "agent", agent=agent, powers=powers)
     if token_opens_any(digest, now):
         raise _no_namespace(namespace)
     raise Unauthorized("This token is unknown, expired or revoked.")

@@ -135,6 +135,17 @@ def token_with(namespace: int, secret_hash: bytes, now: datetime) -> Token | Non
     return None if revoked else token
 
 
+def token_opens(namespace: str, secret_hash: bytes, now: datetime) -> tuple[int, UUID, tuple[str, ...]] | None:
+    """(namespace, agent, scopes) of the live token with that hash in the namespace of that name. One query."""
+    rows = sql.fetch(
+        "SELECT t.namespace_id, t.agent, t.scopes FROM memory_namespace n JOIN memory_token t ON t.namespace_id = n.id"
+        " WHERE n.name = %s AND t.secret_hash = %s AND t.expires_at > %s AND NOT EXISTS"
+        " (SELECT 1 FROM memory_tokenrevocation r WHERE r.namespace_id = t.namespace_id AND r.token = t.id)",
+        [namespace, secret_hash, now],
+    )
+    return None if not rows else (rows[0][0], sql.as_id(rows[0][1]), scopes_of(rows[0][2]))
+
+
 def token_namespaces(secret_hash: bytes) -> list[int]:
     """The namespaces that a secret opens, by id."""
     return sorted(Token.objects.filter(secret_hash=secret_hash).values_list("namespace_id", flat=True))

@@ -13,6 +13,7 @@ from django.db import connection
 
 from memory.ledger import verifier
 from memory.ledger.operations import checkpoints
+from tests.conftest import lifted_triggers
 from tests.contract.callers import Caller, caller, places
 from tests.world import World
 
@@ -115,11 +116,7 @@ def test_verification_finds_an_edit_behind_the_ledgers_back(world: World, audito
     clean = auditor.post("/ledger/verify", {"kept": kept}).json()
     assert clean["verdicts"] == {"content": "ok", "inclusion": "ok", "consistency": "ok"}
     assert (clean["n_faults"], clean["faults"], clean["seq"]) == (0, [], world.now().seq)
-    with connection.cursor() as cursor:
-        if connection.vendor == "sqlite":
-            cursor.execute("DROP TRIGGER memory_content_no_update")
-        else:
-            cursor.execute("ALTER TABLE memory_content DISABLE TRIGGER ALL")
+    with lifted_triggers(connection), connection.cursor() as cursor:
         cursor.execute(
             "UPDATE memory_content SET payload = '\"forged\"' WHERE seq = %s AND part = 'content'", [saved.seq]
         )

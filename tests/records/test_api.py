@@ -63,15 +63,15 @@ def test_a_source_that_is_not_named_is_derived(agent: Caller) -> None:
 
 def test_a_list_is_filtered_by_what_it_says(world: World, agent: Caller) -> None:
     other = world.agent("other")
-    mine = save(agent, "mine", source={"class": "first_hand"})["id"]
-    theirs = save(caller(world, other), "theirs", type="task")["id"]
+    mine = save(agent, "apples", source={"class": "first_hand"})["id"]
+    theirs = save(caller(world, other), "pears", type="task")["id"]
 
     def ids(**query: Any) -> set[str]:
         return {row["id"] for row in agent.get("/records", **query).json()["items"]}
 
     assert ids() == {mine, theirs}
     assert ids(agent="scout") == ids(agent=str(world.scout.agent)) == ids(source_class="first_hand") == {mine}
-    assert ids(type="task") == ids(q="theirs") == ids(agent="other") == {theirs}
+    assert ids(type="task") == ids(q="pears") == ids(agent="other") == {theirs}
     assert ids(type=["task", "note"]) == ids(agent=["scout", "other"]) == {mine, theirs}
     assert ids(agent="nobody") == ids(type="unheard_of") == ids(run=str(uuid4())) == ids(q="unheard") == set()
 
