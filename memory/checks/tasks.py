@@ -18,13 +18,13 @@ from django.tasks import task
 from memory.agents.identity import by_person
 from memory.base import clock, gate, jobs
 from memory.base.actor import Actor
-from memory.base.errors import DomainError, Invalid
+from memory.base.errors import DomainError
 from memory.base.jobs import Job
 from memory.checks.ledger_scan import record, report_of
 from memory.checks.operations import RECORD, Recorded
-from memory.ledger.kernel import note
 from memory.ledger.models import Head, Item, Namespace
 from memory.ledger.queries.scanning import Scan
+from memory.ledger.queries.verdicts import read_kept
 from memory.ledger.queries.verification import scan
 
 KIND = "ledger_scan"
@@ -41,10 +41,7 @@ def ask_scan(by: Actor, *, kept: str = "") -> Job:
     """
     gate.permits(by, RECORD)
     if kept:
-        try:
-            note.parse(kept)
-        except note.NoteError as error:
-            raise Invalid.at("kept", expected="the text of a checkpoint", got=error) from error
+        read_kept(kept)
     job = jobs.ask(by, kind=KIND, given={"kept": kept, "namespace": Namespace.objects.get(pk=by.namespace).name})
     if Item.objects.filter(namespace=by.namespace)[: IN_REQUEST_ITEMS + 1].count() > IN_REQUEST_ITEMS:
         scan_ledger.enqueue(str(job.id))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.base.asof import AsOf
-from memory.base.errors import Invalid, NotFound
+from memory.base.errors import NotFound
 from memory.ledger.kernel import merkle, note
 from memory.ledger.models import Checkpoint, Namespace
 from memory.ledger.queries import proofs, verdicts
@@ -70,10 +70,7 @@ def between(at: AsOf, *, first: int, second: int) -> tuple[proofs.Consistency, S
 
 def beside(at: AsOf, *, kept: str) -> tuple[Step, ...]:
     """The reader's checkpoint beside the newest of this log.   Raises Invalid (`kept` is no checkpoint)."""
-    try:
-        reader = note.parse(kept)
-    except note.NoteError as error:
-        raise Invalid.at("kept", expected="the text of a checkpoint, all of it", got=error) from error
+    reader = verdicts.read_kept(kept)
     keys: Sequence[note.VerificationKey] = proofs.trusted_keys(Namespace.objects.get(pk=at.namespace))
     newest = Checkpoint.objects.filter(namespace=at.namespace).order_by("-seq").first()
     size, root = (newest.seq, bytes(newest.root)) if newest is not None else (None, b"")

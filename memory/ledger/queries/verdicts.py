@@ -18,7 +18,7 @@ from django.db import connection
 from memory.base import sql
 from memory.base.asof import AsOf
 from memory.base.canonical import canonical
-from memory.base.errors import Invalid, NotFound, Unavailable
+from memory.base.errors import Invalid, NotFound, Place, Unavailable
 from memory.ledger.drafts import row_of, unpack
 from memory.ledger.kernel import commitment, merkle, note, signing
 from memory.ledger.models import Entry, Item
@@ -263,11 +263,16 @@ def _consistency(at: AsOf, signed: _Signed, kept: str) -> Iterator[Step]:
     if not kept:
         yield Step("your checkpoint", "not_checked", "paste one that you saved: only it shows that nobody began anew")
         return
+    yield from kept_steps(at, read_kept(kept), keys=signed.keys, size=signed.size, root=signed.root)
+
+
+def read_kept(text: str) -> note.SignedNote:
+    """The checkpoint that a reader saved.   Raises Invalid, which says what a whole one looks like."""
     try:
-        reader = note.parse(kept)
+        return note.parse(text)
     except note.NoteError as error:
-        raise Invalid.at("kept", expected="the text of a checkpoint", got=error) from error
-    yield from kept_steps(at, reader, keys=signed.keys, size=signed.size, root=signed.root)
+        place = Place(("kept",), "invalid", "the whole text of a checkpoint", text[:40])
+        raise Invalid(f"This is no checkpoint: {error}.", errors=(place,)) from error
 
 
 def kept_steps(
