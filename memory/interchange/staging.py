@@ -35,9 +35,7 @@ def stage(
     for _ in islice(iterator, done):
         pass
     while chunk := list(islice(iterator, CHUNK)):
-        prepared = [
-            (namespace, batch, ordinal, table, canonical(value).decode()) for ordinal, (table, value) in chunk
-        ]
+        prepared = [(namespace, batch, ordinal, table, canonical(value).decode()) for ordinal, (table, value) in chunk]
         try:
             with transaction.atomic():
                 sql.insert(StagedRow, prepared)

@@ -132,9 +132,7 @@ def _parts(visit: Visit, found: RunDetail, pairs: list[tuple[str, str]]) -> tupl
     return tuple(shown)
 
 
-def _pager(
-    visit: Visit, found: RunDetail, pairs: list[tuple[str, str]], listed: queries.FindingPage
-) -> Pager:
+def _pager(visit: Visit, found: RunDetail, pairs: list[tuple[str, str]], listed: queries.FindingPage) -> Pager:
     before = _address(visit, found, [*pairs, ("after", listed.previous)]) if listed.previous else ""
     behind = _address(visit, found, [*pairs, ("after", listed.next)]) if listed.next else ""
     return Pager(before, behind, f"{count(len(listed.items))} of {count(listed.total)}" if listed.total else "")
