@@ -33,7 +33,7 @@ LOCKS = {
     "runtime": os.path.join(ROOT, ".lock", "requirements.txt"),
     "dev": os.path.join(ROOT, ".lock", "requirements-dev.txt"),
 }
-DEV_COMMANDS = ("test",)
+DEV_COMMANDS = ("screenshots", "test")
 RESTARTED = "PALIMPSEST_RESTARTED"
 OLDEST = (3, 12)
 PREFERRED_MINORS = (13, 14, 12)
