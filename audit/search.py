@@ -15,7 +15,7 @@ from audit.navigation import PAGES, Link
 from audit.templatetags.console import count
 
 JUMP_DIGITS = 8
-HEX = re.compile(r"[0-9a-f]{8}[0-9a-f-]*")
+HEX = re.compile(r"[0-9a-f][0-9a-f-]*")
 ENTRY = re.compile(r"(?:seq[: ]?|#)?(\d{1,15})")
 NAMED_ENTRY = re.compile(r"(?:seq[: ]?|#)(\d{1,15})")
 WORD = re.compile(r"\w+")
@@ -92,16 +92,28 @@ def marked(text: str, words: Sequence[str]) -> tuple[Piece, ...]:
 
 
 def _marked(text: str, stems: set[str]) -> Iterator[Piece]:
+    """Words side by side that only a sign keeps apart, as in "5.6.1", are marked as one."""
     at = 0
+    for start, end in _spans(text, stems):
+        if start > at:
+            yield Piece(text[at:start], is_match=False)
+        yield Piece(text[start:end], is_match=True)
+        at = end
+    if at < len(text):
+        yield Piece(text[at:], is_match=False)
+
+
+def _spans(text: str, stems: set[str]) -> list[tuple[int, int]]:
+    spans: list[tuple[int, int]] = []
     for match in WORD.finditer(text):
         if _stem(match.group()) not in stems:
             continue
-        if match.start() > at:
-            yield Piece(text[at : match.start()], is_match=False)
-        yield Piece(match.group(), is_match=True)
-        at = match.end()
-    if at < len(text):
-        yield Piece(text[at:], is_match=False)
+        gap = text[spans[-1][1] : match.start()] if spans else ""
+        if len(gap) == 1 and not gap.isspace():
+            spans[-1] = (spans[-1][0], match.end())
+        else:
+            spans.append(match.span())
+    return spans
 
 
 def _stem(word: str) -> str:

@@ -3,7 +3,7 @@
 Invariants
 - An empty namespace shows three steps; each ticks itself from the ledger, and the first record ends them.
 - What was not checked says so; a number that is a link leads to a page that shows that many.
-- Only the last entries and the banners are polled, and only now: the past does not change.
+- Only the last entries and the banners are polled, and only now: neither the past nor a replay changes.
 """
 
 import csv
@@ -85,7 +85,7 @@ def _polled(request: HttpRequest, visit: Visit) -> dict[str, Any]:
     is_paused = request.GET.get("paused") == "yes"
     return {
         "lines": _lines(visit),
-        "is_polled": visit.at.is_now,
+        "is_polled": visit.at.is_now and not any(banner.kind == "replay" for banner in visit.frame.banners),
         "is_paused": is_paused,
         "poll_url": address("/", kept),
         "toggle_url": address("/", kept if is_paused else [*kept, ("paused", "yes")]),

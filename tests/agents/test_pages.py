@@ -14,12 +14,13 @@ from django.test import Client
 from memory.agents import operations as agents
 from memory.agents import runs
 from memory.agents.accounts import create_person
+from memory.agents.connecting import connect
 from memory.agents.identity import by_token
 from memory.agents.people import invite, members
 from memory.agents.queries import agent_by_name, agent_rows, frozen, role_of, setting, standing_hold
 from memory.base import clock
 from memory.base.actor import Actor
-from memory.base.errors import Forbidden, Stopped, Unauthorized
+from memory.base.errors import Forbidden, Invalid, Stopped, Unauthorized
 from memory.ledger.operations.founding import found
 from memory.ledger.operations.refusing import refuse
 from memory.ledger.queries.entries import entries
@@ -205,6 +206,13 @@ def test_a_name_that_is_taken_is_refused_where_the_form_is_and_leaves_nothing(wo
     section = answer.text.split('id="connect"')[1].split("</section>")[0]
     assert "There is an agent named scout." in section
     assert SECRET.findall(answer.text) == []
+    assert world.now().seq == before
+
+
+def test_an_agent_whose_token_cannot_be_made_is_not_registered_either(world: World) -> None:
+    before = world.now().seq
+    with pytest.raises(Invalid):
+        connect(world.alice, name="triage", scopes=("fly",))
     assert world.now().seq == before
 
 

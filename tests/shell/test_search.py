@@ -275,6 +275,11 @@ def test_another_word_is_not_marked(word: str, text: str) -> None:
     assert not search.marked(text, [word])[0].is_match
 
 
+def test_words_that_only_a_sign_keeps_apart_are_marked_as_one() -> None:
+    pieces = search.marked("xz 5.6.1 and 5, 6", ["5", "6", "1"])
+    assert [piece.text for piece in pieces if piece.is_match] == ["5.6.1", "5", "6"]
+
+
 # What it costs.
 
 
