@@ -154,7 +154,9 @@ def _visit(request: HttpRequest, *, key: str, applies: bool) -> Visit | str:
     member = next((one for one in members if one.name == named or not named), None)
     if member is None:
         raise NotFound(f"There is no namespace {named[:100]!r} for you.")
-    if not named and len(members) > 1 and request.method in SAFE:
+    if not named and len(members) > 1:
+        if request.method not in SAFE:
+            raise Invalid.at("ns", expected="the namespace to act in: you are a member of several")
         return address(request.path, [("ns", member.name), *pairs_of(request, without=("ns",))])
     seq = asof.named_seq(request.GET.get("known_at", ""))
     standing = attention(member.namespace, now=read_at, seq=seq)

@@ -44,6 +44,12 @@ The token of {agent}, shown only now. Write a first record with it:
 SERVING = """\
 Palimpsest serves {url} (state: {home}). Ctrl-C stops it.
 Sign in at {url}/sign-in; `manage.py invite EMAIL --role ROLE --namespace NS` prints a fresh link."""
+LOOK_FIRST = """\
+Once signed in, look first at
+    {url}/?ns=xz-2024       a real incident of 2024, replayed through the API
+    {url}/?ns=demo.app-core a store that ContextFS wrote; its texts are synthetic
+Other commands find this store with PALIMPSEST_HOME={home}
+"""
 OTHER_DATA = "The demo in {home} was filled by another version; delete the folder to have it filled anew.\n"
 OTHER_HOSTS = "Only requests for the hosts {hosts} are answered; PALIMPSEST_HOSTS lists others."
 
@@ -85,6 +91,7 @@ def demo_words(seeded: seeding.Seeded, address: Address, *, was_told: bool) -> s
     lines = [] if seeded.is_current else [OTHER_DATA.format(home=settings.PALIMPSEST_HOME)]
     for person, path in seeding.fresh_links(with_owner=not was_told, is_first=seeded.is_first):
         lines += [f"Sign in as {person.name} ({person.role}), once:", f"    {address.url}{path}", ""]
+    lines += [LOOK_FIRST.format(url=address.url, home=settings.PALIMPSEST_HOME)]
     return "\n".join(lines)
 
 

@@ -100,6 +100,7 @@ def rotate_token(by: Actor, *, token: UUID) -> Issued:
     return _issue(by, agent=old.agent, scopes=scopes, life=DEFAULT_LIFE, revoked=token)
 
 
+@retried
 def _issue(by: Actor, *, agent: UUID, scopes: Sequence[str], life: timedelta, revoked: UUID | None) -> Issued:
     if not scopes or set(scopes) - set(SCOPES):
         raise Invalid.at("scopes", expected=f"some of {', '.join(SCOPES)}", got=", ".join(scopes))
@@ -131,6 +132,7 @@ def _issued_before(namespace: int, seq: int) -> Issued:
     return Issued(first.id, "", first.prefix, first.expires_at, seq, replayed=True)
 
 
+@retried
 def revoke_token(by: Actor, *, token: UUID) -> Made:
     """End a token now. Appends: `revoke_token`. Raises NotFound, Conflict (revoked before), Forbidden."""
     with opened(by, verb="revoke_token", need=gate.OWN, request=[str(token)]) as entry:
@@ -151,6 +153,7 @@ def _revocation(by: Actor, token: UUID) -> Draft:
     return Draft("token_revocation", token, TokenRevocation, {"token": token})
 
 
+@retried
 def freeze(by: Actor, *, agent: UUID, frozen_now: bool = True, reason: str = "") -> Made:
     """Refuse the agent's writes from the next entry on, or admit them again.
 
@@ -169,6 +172,7 @@ def freeze(by: Actor, *, agent: UUID, frozen_now: bool = True, reason: str = "")
     return _made(agent, entry.answer)
 
 
+@retried
 def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | None = None) -> Appended:
     """Give the person a role in the namespace, or end it with `none`. An auditor without an end gets AUDITOR_LIFE.
 
@@ -180,19 +184,24 @@ def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | No
     with opened(by, verb="admit_member", need=gate.OWN, request=request) as entry:
         if entry.is_replay:
             return entry.answer
-        if role != "owner" and role_of(by.namespace, person) == "owner" and _is_last_owner(by.namespace, person):
-            raise Conflict("The last owner of a namespace cannot be removed.")
+        now = entry.recorded_at
+        if expires_at is not None and expires_at <= now:
+            raise Invalid.at("expires_at", expected="an instant to come", got=instants.text(expires_at))
+        stays = role == "owner" and expires_at is None
+        if not stays and role_of(by.namespace, person, now) == "owner" and _is_last_owner(by.namespace, person, now):
+            raise Conflict("The last owner of a namespace cannot be removed, nor be given an end.")
         ends = entry.recorded_at + AUDITOR_LIFE if role == "auditor" and expires_at is None else expires_at
         row = {"person": person, "role": role, "expires_at": ends}
         entry.add(Draft("membership", ids.new_id(), Membership, row))
     return entry.answer
 
 
-def _is_last_owner(namespace: int, person: int) -> bool:
+def _is_last_owner(namespace: int, person: int, now: datetime) -> bool:
     others = Membership.objects.filter(namespace=namespace).exclude(person=person)
-    return all(role_of(namespace, other) != "owner" for other in set(others.values_list("person", flat=True)))
+    return all(role_of(namespace, other, now) != "owner" for other in set(others.values_list("person", flat=True)))
 
 
+@retried
 def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None) -> Appended:
     """Place or lift the retention hold. Appends: `hold` or `lift_hold`. Raises Invalid (no reason), Forbidden."""
     if not reason.strip():
@@ -206,6 +215,7 @@ def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None
     return entry.answer
 
 
+@retried
 def change_setting(by: Actor, *, name: str, value: str) -> Appended:
     """Set a setting of the namespace. Appends: `change_setting`. Raises Invalid, Forbidden (owners only)."""
     if name not in SETTINGS:

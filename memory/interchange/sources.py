@@ -148,12 +148,15 @@ def records_of(namespace: Namespace, *, source: str, table: str, keys: Iterable[
 
 
 def raw_rows_of_records(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The items that keep the raw rows of these record items: what an erasure of a record must reach too."""
+    """What imports keep about these record items, for an erasure to reach: raw rows, findings and their raw rows."""
     found: list[tuple[int, int]] = []
     for seq, item in items:
         about = Item.objects.filter(namespace=namespace, seq=seq, item=item, kind="record")
         record = about.values_list("object", flat=True).first()
         if record is not None:
-            rows = ImportedRow.objects.filter(namespace=namespace, object=record)
+            findings = ImportFinding.objects.filter(namespace=namespace, record=record).order_by("seq", "item")
+            found.extend(findings.values_list("seq", "item"))
+            about_it = [record, *findings.values_list("id", flat=True)]
+            rows = ImportedRow.objects.filter(namespace=namespace, object__in=about_it)
             found.extend(rows.order_by("seq", "item").values_list("seq", "item"))
     return found

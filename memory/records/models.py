@@ -110,12 +110,13 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
             )
             return rows.annotate(is_superseded=Exists(superseded), is_withdrawn=Exists(gone)).with_children(at)
         if at.is_head:
-            return rows.annotate(
+            # The head may have moved since the point was resolved; what came after it is no part of the answer.
+            return rows.filter(seq__lte=at.seq).annotate(
                 is_superseded=models.ExpressionWrapper(
-                    Q(superseded_seq__isnull=False), output_field=models.BooleanField()
+                    Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
                 ),
                 is_withdrawn=models.ExpressionWrapper(
-                    Q(withdrawn_seq__isnull=False), output_field=models.BooleanField()
+                    Q(withdrawn_seq__isnull=False, withdrawn_seq__lte=at.seq), output_field=models.BooleanField()
                 ),
             )
         latest = (
@@ -123,12 +124,16 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
             .order_by("-seq")
             .values("withdrawn")[:1]
         )
-        return rows.filter(seq__lte=at.seq).annotate(
-            is_superseded=models.ExpressionWrapper(
-                Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
-            ),
-            is_withdrawn=Coalesce(models.Subquery(latest), False),
-        ).with_children(at)
+        return (
+            rows.filter(seq__lte=at.seq)
+            .annotate(
+                is_superseded=models.ExpressionWrapper(
+                    Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
+                ),
+                is_withdrawn=Coalesce(models.Subquery(latest), False),
+            )
+            .with_children(at)
+        )
 
     def with_children(self, at: AsOf) -> Self:
         """Rows with `n_children_then`, the number of children known at the point."""

@@ -12,6 +12,7 @@ from memory.base import gate, ids, instants, sql
 from memory.base.actor import Actor
 from memory.base.answers import Appended
 from memory.base.bodies import moved
+from memory.base.canonical import canonical
 from memory.base.errors import Conflict, DomainError, Erased, Invalid, NotFound
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
@@ -226,7 +227,8 @@ def _difference(row: Record, parts: dict[str, Any], type_name: str, new: NewReco
     columns = (row.valid_from, row.valid_to, row.source_class)
     same = (
         parts["content"] == new.content
-        and parts.get("details", {}) == details_of(new)
+        # As canonical bytes: in Python true equals 1.
+        and canonical(parts.get("details", {})) == canonical(details_of(new))
         and type_name == new.type
         and columns == (new.valid_from, new.valid_to, new.source_class)
     )

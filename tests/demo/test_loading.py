@@ -31,7 +31,7 @@ from memory.records.operations import save
 from memory.records.queries import detail, lists
 
 # The root over all entries of the story. It changes with the story, and with what an entry commits to.
-ROOT = "a14ea69def6b50779cf9b4c8a079ee3dedbef87f73e605b7a2328250f515845f"
+ROOT = "394a7d3aa49485fc7e45e583f635fbc12f22d2df71b36c149aa0a2457c5eff49"
 
 pytestmark = pytest.mark.django_db
 

@@ -21,7 +21,9 @@ from memory.ledger.operations.erasing import erase
 from memory.ledger.queries.verification import scan
 from memory.lineage.models import Derivation
 from memory.lineage.queries.ancestry import ancestry, descendants
+from memory.records.content import NewRecord
 from memory.records.models import Record, RecordState
+from memory.records.operations import save
 from memory.records.queries import detail, lists, recall
 from tests.every_table import stored_rows
 from tests.statements import after_first, in_thread
@@ -248,7 +250,8 @@ def test_equal_text_saved_after_an_erasure_is_not_said_to_be_the_same(canary: st
     world = World()
     first = world.save(canary)
     world.erase(first.id)
-    assert detail.record(world.now(), id=world.save(canary).id).same_text_as == ()
+    again = world.save(canary).id
+    assert detail.record(world.now(), id=again).same_text_as == ()
 
 
 # Who may, and what is answered.
@@ -364,3 +367,33 @@ def test_of_two_who_erase_at_once_one_does_and_the_other_is_told() -> None:
     assert (mine.seq, mine.refs) == (first[0], ())
     assert Erasure.objects.filter(namespace=world.namespace).count() == 1
     assert scan(world.namespace).is_clean
+
+
+# What an erasure takes from those who would guess, and what a copy put back is worth.
+
+
+def test_a_key_answers_erased_when_any_of_what_it_wrote_is_gone() -> None:
+    world = World()
+    asked = [NewRecord("note", "first"), NewRecord("note", "secret 1234")]
+    _, second = save(world.keyed("k"), records=asked)
+    world.erase(second.id)
+    for guess in ("secret 1234", "secret 9999"):
+        with pytest.raises(Erased):
+            save(world.keyed("k"), records=[asked[0], NewRecord("note", guess)])
+
+
+def test_erased_content_that_is_put_back_is_a_fault_of_the_scan() -> None:
+    world = World()
+    saved = world.save("gone for good")
+    seq, item = world.address(saved.id)
+    kept = Content.objects.get(namespace=world.namespace, seq=seq, item=item, part="content")
+    copy = {"salt": bytes(kept.salt), "payload": kept.payload}
+    world.erase(saved.id)
+    Content.objects.create(namespace_id=world.namespace, seq=seq, item=item, part="content", **copy)
+    assert {fault.code for fault in scan(world.namespace).faults} == {"content_unlisted"}
+
+
+def test_a_name_that_no_item_lists_is_a_fault_of_the_scan() -> None:
+    world = World()
+    Name.objects.create(namespace_id=world.namespace, seq=1, item=77, id=uuid4(), text="forged", salt=b"s" * 32)
+    assert {fault.code for fault in scan(world.namespace).faults} == {"content_unlisted"}

@@ -24,7 +24,7 @@ from memory.interchange.models import ImportedRow, ImportFinding, ImportRun
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Namespace
-from memory.ledger.operations.appending import NameBook, opened
+from memory.ledger.operations.appending import NameBook, opened, retried
 from memory.lineage.effects import Effects
 from memory.lineage.models import Edge
 from memory.lineage.operations.deriving import Cause, Rules, derivation_draft
@@ -80,6 +80,7 @@ class _Made:
     n_quarantined: int = 0
 
 
+@retried
 def apply(by: Actor, target: Target, plan: NamespacePlan, *, more: Iterable[Finding] = ()) -> Applied:
     """Write the plan's new rows as one entry. `more` are findings of the file that belong to no namespace.
 

@@ -6,6 +6,7 @@ Order under the lock: gate, idempotency, the operation's own checks, one clock r
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -229,8 +230,8 @@ def _answered(by: Actor, namespace: Namespace, verb: str, asked: bytes) -> int |
     earlier = Entry.objects.filter(namespace=namespace, key=key_digest(namespace, by)).first()
     if earlier is None:
         return None
-    salt = _fingerprint_salt(namespace, earlier.seq)
-    same = hmac.compare_digest(commitment.fingerprint(salt, asked), bytes(earlier.fingerprint or b""))
+    key = _stored_fingerprint_key(namespace, earlier.seq)
+    same = hmac.compare_digest(commitment.fingerprint(key, asked), bytes(earlier.fingerprint or b""))
     if not same or earlier.verb != verb:
         raise IdempotencyMismatch(
             f"This Idempotency-Key was used for another payload, by entry {earlier.seq}.", seq=earlier.seq
@@ -238,22 +239,26 @@ def _answered(by: Actor, namespace: Namespace, verb: str, asked: bytes) -> int |
     return earlier.seq
 
 
-def _fingerprint_salt(namespace: Namespace, seq: int) -> bytes:
-    """The salt of the entry's first content; the namespace's secret where the entry holds no text."""
-    first = Content.objects.filter(namespace=namespace, seq=seq).order_by("item", "part").first()
-    gone = Erasure.objects.filter(namespace=namespace, target_seq=seq).order_by("target_item", "target_part").first()
-    if gone is not None and (first is None or (gone.target_item, gone.target_part) <= (first.item, first.part)):
+def _stored_fingerprint_key(namespace: Namespace, seq: int) -> bytes:
+    """The key of an entry's fingerprint. Raises Erased: with one salt gone, nobody can test a guess of the request."""
+    gone = Erasure.objects.filter(namespace=namespace, target_seq=seq).order_by("seq").first()
+    if gone is not None:
         raise Erased(f"What this Idempotency-Key wrote was erased by entry {gone.seq}.", seq=gone.seq)
-    return bytes(first.salt) if first is not None else bytes(namespace.secret)
+    salts = Content.objects.filter(namespace=namespace, seq=seq).order_by("item", "part").values_list("salt", flat=True)
+    return _fingerprint_key(namespace, [bytes(salt) for salt in salts])
+
+
+def _fingerprint_key(namespace: Namespace, salts: Sequence[bytes]) -> bytes:
+    """All salts of the entry's content together; the namespace's secret where the entry holds no text."""
+    return hashlib.sha256(b"".join(salts)).digest() if salts else bytes(namespace.secret)
 
 
 def _fingerprint(entry: OpenEntry, asked: bytes) -> bytes | None:
     if not asked:
         return None
-    for draft in entry.drafts:
-        if draft.kind != "name" and draft.contents:
-            return commitment.fingerprint(min(draft.contents)[2], asked)
-    return commitment.fingerprint(bytes(entry.namespace.secret), asked)
+    texts = [draft for draft in entry.drafts if draft.model is not None]
+    salts = [salt for draft in texts for _, _, salt in sorted(draft.contents)]
+    return commitment.fingerprint(_fingerprint_key(entry.namespace, salts), asked)
 
 
 def _write(entry: OpenEntry, book: NameBook, asked: bytes) -> None:

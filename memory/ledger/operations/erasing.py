@@ -14,7 +14,7 @@ from memory.base.errors import Invalid, NotFound
 from memory.base.models import ContentRef
 from memory.ledger.drafts import Draft, unpack
 from memory.ledger.models import Content, Erasure, Item, Name
-from memory.ledger.operations.appending import answered_before, opened
+from memory.ledger.operations.appending import answered_before, opened, retried
 
 Reach = Callable[[int, Sequence[tuple[int, int]]], Iterable[tuple[int, int]]]
 _reaches: list[Reach] = []
@@ -37,6 +37,7 @@ def reach(function: Reach) -> None:
         _reaches.append(function)
 
 
+@retried
 def erase(by: Actor, *, items: Sequence[tuple[int, int]], reason: str, note: str = "") -> Erased:
     """Erase all content of the items (seq, item) and of what must go with them; erasing twice is one entry.
 

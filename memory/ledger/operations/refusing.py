@@ -6,6 +6,7 @@ At most one a minute for each (agent, code, object); the next one carries the co
 
 from __future__ import annotations
 
+import contextlib
 from uuid import UUID
 
 from django.core.cache import cache
@@ -28,7 +29,9 @@ def refuse(by: Actor, *, code: str, about: UUID | None = None) -> int | None:
     mark = f"refusal/{by.namespace}/{by.agent or by.person}/{code}/{about}"
     if not cache.add(f"{mark}/recent", 1, WINDOW_SECONDS):
         cache.add(f"{mark}/count", 0, None)
-        cache.incr(f"{mark}/count")
+        # Another process may have written the count down in between.
+        with contextlib.suppress(ValueError):
+            cache.incr(f"{mark}/count")
         return None
     count = 1 + int(cache.get(f"{mark}/count", 0))
     cache.delete(f"{mark}/count")

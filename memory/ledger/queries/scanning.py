@@ -190,6 +190,8 @@ def _fault_of_part(
     at = (item.seq, item.item, part)
     if found is None:
         return None if erased else Fault("content_missing", *at, expected=expected.hex(), got="no content")
+    if erased:
+        return Fault("content_unlisted", *at, expected="no content: it is erased", got="content")
     salt, payload = found
     if len(salt) != commitment.SALT_BYTES:
         return Fault("salt_invalid", *at, expected=f"{commitment.SALT_BYTES} bytes", got=f"{len(salt)} bytes")
@@ -214,3 +216,6 @@ def unlisted(namespace: int) -> Iterator[Fault]:
     for seq, item, part in Content.objects.filter(namespace=namespace).values_list("seq", "item", "part").iterator():
         if (seq, item) not in known:
             yield Fault("content_unlisted", seq, item, part, expected="no content", got="content of no item")
+    for address in Name.objects.filter(namespace=namespace).values_list("seq", "item").iterator():
+        if address not in listed["name"]:
+            yield Fault("content_unlisted", *address, "name", expected="no name", got="a name of no item")

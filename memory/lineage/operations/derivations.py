@@ -83,9 +83,16 @@ def supersede(by: Actor, *, old: UUID, new: UUID, cause: Cause) -> Derived:
     fresh, stale = load_sources(by.namespace, [new, old])
     if stale.state.superseded_seq is not None:
         raise Conflict(f"{old} is superseded already, by {stale.state.superseded_by}.")
-    if fresh.state.superseded_seq is not None and old in _successors(by.namespace, new):
-        raise Conflict(f"{new} is superseded by {old}: the two would replace each other.")
-    return derive(by, "supersede", [], [stale], cause=cause, rules=Rules(), lines=[], request=request, newer=new)
+
+    def no_circle() -> None:
+        # Asked under the lock: two supersedes at once would each have seen the state before the other.
+        if old in _successors(by.namespace, fresh.id):
+            raise Conflict(f"{new} is superseded by {old}: the two would replace each other.")
+
+    return derive(
+        by, "supersede", [], [stale], cause=cause, rules=Rules(), lines=[], request=request, newer=new,
+        recheck=no_circle,
+    )  # fmt: skip
 
 
 def _successors(namespace: int, start: UUID) -> Iterator[UUID]:

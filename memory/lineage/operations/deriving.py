@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -83,6 +83,7 @@ def derivation_draft(kind: str, *, cause: Cause, rules: Rules) -> Draft:
 def derive(
     by: Actor, kind: str, news: Sequence[NewRecord], sources: Sequence[SourceRecord], *, cause: Cause, rules: Rules,
     lines: Sequence[UUID | None], request: Mapping[str, Any], newer: UUID | None = None,
+    recheck: Callable[[], None] | None = None,
 ) -> Derived:  # fmt: skip
     """The common body: prepared before the lock, checked again under it, written as one entry."""
     relation = RELATION[kind]
@@ -94,6 +95,8 @@ def derive(
         if entry.replayed_seq is not None:
             return _answered(by.namespace, entry.replayed_seq)
         _unchanged(by.namespace, sources)
+        if recheck is not None:
+            recheck()
         enter(entry, prepared)
         entry.add(derivation)
         children = [one.id for one in prepared] if newer is None else [newer]
