@@ -23,7 +23,8 @@ def page(visits: Visits) -> Page:
     return opened
 
 
-@pytest.mark.parametrize("variant", ["now", "past", "stopped"])
+# The gallery as of now is walked with the other pages.
+@pytest.mark.parametrize("variant", ["past", "stopped"])
 def test_no_serious_finding_of_axe_in_either_scheme(visits: Visits, variant: str) -> None:
     page = visits.open()
     page.goto(f"/gallery?frame={variant}")
@@ -41,7 +42,7 @@ def test_without_a_script_menu_rail_help_and_confirmation_open(visits: Visits) -
     page = visits.open(java_script_enabled=False, viewport={"width": 400, "height": 800})
     page.goto("/gallery")
     page.click(".rail-open")
-    expect(page.locator("#rail a", has_text="Inbox")).to_be_visible()
+    expect(page.locator("#rail a", has_text="Agents")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator("#rail")).to_be_hidden()
     page.click(".as-of > summary")
