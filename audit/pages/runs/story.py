@@ -19,7 +19,8 @@ from audit.templatetags.console import count, duration
 from memory.agents.run_story import RunStory, run_story
 from memory.base.errors import Invalid
 
-LIMIT = 200
+# A page of this many lines stays within its weight.
+LIMIT = 120
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
