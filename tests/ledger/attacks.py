@@ -97,6 +97,18 @@ def add_content_of_no_item(store: Store) -> None:
     Content.objects.create(namespace_id=store.namespace, seq=2, item=77, part="raw", payload="1", salt=bytes(32))
 
 
+def put_erased_content_back(store: Store) -> None:
+    row = store.of(Content, seq=store.single.seq, part="content").get()
+    store.erase(store.single.id)
+    Content.objects.create(
+        namespace=row.namespace, seq=row.seq, item=row.item, part=row.part, payload=row.payload, salt=row.salt
+    )
+
+
+def add_a_name_of_no_item(store: Store) -> None:
+    Name.objects.create(namespace_id=store.namespace, seq=2, item=77, id=uuid4(), text="nobody", salt=bytes(32))
+
+
 def give_another_valid_time(store: Store) -> None:
     store.of(Record, id=store.single.id).update(valid_from="2020-01-01T00:00:00Z")
 

@@ -62,6 +62,8 @@ ATTACKS: dict[Attack, Expected] = {
     attacks.drop_name: Expected("content_missing", PART),
     attacks.add_content_of_a_part_that_was_not_written: Expected("content_unlisted", ITEM),
     attacks.add_content_of_no_item: Expected("content_unlisted", UNLISTED),
+    attacks.put_erased_content_back: Expected("content_unlisted", PART),
+    attacks.add_a_name_of_no_item: Expected("content_unlisted", UNLISTED),
     attacks.give_another_valid_time: Expected("row_mismatch", ITEM),
     attacks.give_another_class_of_source: Expected("row_mismatch", ITEM),
     attacks.give_another_ancestry_digest: Expected("row_mismatch", DIGESTS),
