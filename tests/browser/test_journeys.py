@@ -270,6 +270,8 @@ def test_an_auditor_meets_no_control_that_writes(visits: Visits) -> None:
         page.goto(f"/{path}?ns=audit")
         actions = page.locator("form[method=post]").evaluate_all("(forms) => forms.map((form) => form.action)")
         assert [action for action in actions if not reads.search(action)] == [], path
+        # Absent, not greyed.
+        expect(page.locator("button:disabled, .write-refusal")).to_have_count(0)
     page.goto(f"/records/{record}?ns=audit")
     for verb in ("Evolve", "Supersede", "Withdraw", "Restore"):
         expect(page.get_by_role("main").get_by_role("link", name=verb)).to_have_count(0)
