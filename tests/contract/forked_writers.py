@@ -64,8 +64,7 @@ def verified_suffix(namespace: int, after: int) -> int:
     from memory.ledger.kernel import commitment
     from memory.ledger.models import Head, Namespace
     from memory.ledger.queries.leaves import leaf_fields
-    from memory.ledger.queries.scanning import faults_of_entry, load_chunk
-    from memory.ledger.queries.verdicts import Scan
+    from memory.ledger.queries.scanning import Scan, faults_of_entry, load_chunk
 
     store = Namespace.objects.get(pk=namespace)
     size = Head.objects.get(namespace=namespace).size
