@@ -184,7 +184,7 @@ def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | No
     with opened(by, verb="admit_member", need=gate.OWN, request=request) as entry:
         if entry.is_replay:
             return entry.answer
-        now = entry.recorded_at
+        now = by.event_at or clock.now()
         if expires_at is not None and expires_at <= now:
             raise Invalid.at("expires_at", expected="an instant to come", got=instants.text(expires_at))
         stays = role == "owner" and expires_at is None

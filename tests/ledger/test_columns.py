@@ -25,7 +25,7 @@ UNCOVERED = {
 }
 # An edit of these says something false about other rows too.
 TELLING = {
-    "Erasure": {"row_mismatch", "content_missing"},
+    "Erasure": {"row_mismatch", "content_missing", "content_unlisted"},
     "Namespace.name": {"leaf_mismatch", "origin_mismatch"},
     "Namespace.uid": {"row_mismatch", "origin_mismatch"},
     "Checkpoint": {"signature_invalid"},

@@ -354,7 +354,8 @@ def test_a_merge_over_an_erased_source_needs_its_content() -> None:
     world.erase(one)
     with pytest.raises(Erased):
         world.merge(one, two)
-    assert detail.record(world.now(), id=world.merge(one, two, content="both")).content == "both"
+    both = world.merge(one, two, content="both")
+    assert detail.record(world.now(), id=both).content == "both"
 
 
 @pytest.mark.django_db(transaction=True)

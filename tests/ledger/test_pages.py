@@ -182,7 +182,10 @@ def test_the_checkpoint_that_the_reader_pastes_decides_the_third_verdict(world: 
     assert "not one" in wrong.text
     other = World("other")
     foreign = checkpoints.checkpoint(other.namespace).note
-    assert verdicts(alice.post(f"/ledger/{seq}/consistency", {"kept": foreign}).text)[2] == "failed"
+    # Of two namespaces a form must name the one that it acts in.
+    assert alice.post(f"/ledger/{seq}/consistency", {"kept": foreign}).status_code == 422
+    answer = alice.post(f"/ledger/{seq}/consistency?ns={world.name}", {"kept": foreign})
+    assert verdicts(answer.text)[2] == "failed"
 
 
 def test_the_proof_is_checked_by_the_script_in_an_empty_folder(world: World, alice: Client, tmp_path: Path) -> None:

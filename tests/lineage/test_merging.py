@@ -256,9 +256,8 @@ def test_the_valid_time_of_a_merge_follows_its_rule() -> None:
     world = World()
     one = world.save("one", valid_from=day(1), valid_to=day(3)).id
     two = world.save("two", valid_from=day(2), valid_to=day(5)).id
-    found = [
-        detail.record(world.now(), id=world.merge(one, two, valid_time=rule)).row for rule in ("intersection", "hull")
-    ]
+    made = [world.merge(one, two, valid_time=rule) for rule in ("intersection", "hull")]
+    found = [detail.record(world.now(), id=id).row for id in made]
     assert [(row.valid_from, row.valid_to) for row in found] == [(day(2), day(3)), (day(1), day(5))]
 
 
@@ -273,7 +272,8 @@ def test_sources_that_never_hold_together_are_refused_with_their_intervals() -> 
     assert "2026-01-02" in refusal.value.detail
     assert "2026-01-06" in refusal.value.detail
     assert row_counts() == before
-    assert detail.record(world.now(), id=world.merge(one, two, valid_time="hull")).row.valid_to == day(5)
+    hull = world.merge(one, two, valid_time="hull")
+    assert detail.record(world.now(), id=hull).row.valid_to == day(5)
 
 
 @pytest.mark.django_db
