@@ -66,10 +66,10 @@ def test_every_code_is_met_in_a_test(code: str) -> None:
 
 
 def test_the_codes_of_the_readme_are_those_of_the_table(readme: str) -> None:
-    listed = readme.split("<!-- codes -->")[1].split("<!-- /codes -->")[0].strip().splitlines()[2:]
+    listed = readme.split("<!-- codes -->")[1].split("<!-- /codes -->", maxsplit=1)[0].strip().splitlines()[2:]
     assert listed == [f"| `{code.code}` | {code.status} | {code.meaning} |" for code in errors.CODES.values()]
 
 
 def test_the_readme_begins_with_the_two_commands(readme: str) -> None:
-    first = readme.split("```sh\n")[1].split("\n```")[0]
+    first = readme.split("```sh\n")[1].split("\n```", maxsplit=1)[0]
     assert first.splitlines() == ["python3 manage.py up --demo", "python3 manage.py test"]
