@@ -191,6 +191,17 @@ def test_ancestors_descendants_and_digests_stay_when_the_middle_of_a_chain_goes(
     assert [step.id for step in ancestry(world.now(), record=child).items] == [parent, grandparent]
 
 
+def test_erasing_everything_in_a_namespace_leaves_every_record_and_edge_where_it_was() -> None:
+    world = World()
+    records = family(world)
+    before = shapes(world)
+    world.erase(*records)
+    assert shapes(world) == before
+    kinds = Content.objects.filter(namespace=world.namespace).values_list("part", flat=True)
+    assert "content" not in set(kinds)
+    assert scan(world.namespace).faults == []
+
+
 def test_only_the_erased_content_is_gone_and_the_scan_says_which() -> None:
     world = World()
     records = family(world)
