@@ -45,6 +45,19 @@ def lifted_triggers(connection: BaseDatabaseWrapper) -> Iterator[None]:
                 cursor.execute(statement)
 
 
+def empty_text_indexes(connection: BaseDatabaseWrapper) -> None:
+    """Take away every text that transactional tests indexed."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute("TRUNCATE memory_recordtext, memory_recordtext_total")
+            return
+        cursor.execute(
+            "SELECT name FROM sqlite_master WHERE name GLOB 'memory_recordtext_*' AND sql LIKE '%USING fts5%'"
+        )
+        for (name,) in cursor.fetchall():
+            cursor.execute(f"DROP TABLE {connection.ops.quote_name(name)}")
+
+
 _flush = TransactionTestCase._fixture_teardown
 
 
@@ -53,6 +66,7 @@ def _flush_without_triggers(self: TransactionTestCase) -> None:
         for alias in self._databases_names(include_mirrors=False):
             stack.enter_context(lifted_triggers(connections[alias]))
         _flush(self)
+    empty_text_indexes(connections["default"])
 
 
 TransactionTestCase._fixture_teardown = _flush_without_triggers

@@ -10,6 +10,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from memory.ledger.models import Namespace
+from memory.records import fulltext
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -24,6 +25,8 @@ def leave_a_row_and_find_it_guarded() -> None:
     with pytest.raises(DatabaseError, match="append-only"), transaction.atomic():
         Namespace.objects.filter(pk=row.pk).update(name="other")
     assert Namespace.objects.count() == 1
+    assert not fulltext.exists(1)
+    fulltext.add(1, [(1, "text")])
 
 
 def test_a_transactional_test_finds_empty_guarded_tables() -> None:
