@@ -35,6 +35,8 @@ LOCKS = {
 }
 DEV_COMMANDS = ("screenshots", "test")
 RESTARTED = "PALIMPSEST_RESTARTED"
+DEMO_HOME = os.path.join(ROOT, ".palimpsest-demo")
+BAD_INPUT = 2
 OLDEST = (3, 12)
 PREFERRED_MINORS = (13, 14, 12)
 PROBE = "import sys, venv, ensurepip; print(sys.version_info[0], sys.version_info[1])"
@@ -229,10 +231,18 @@ def main() -> None:
         from tests.run import run_tests
 
         sys.exit(run_tests(sys.argv[2:]))
+    if command == "up" and "--demo" in sys.argv:
+        # Settings make the folder that they find named here; the real store's is not to be made by a demo.
+        os.environ.setdefault("PALIMPSEST_HOME", DEMO_HOME)
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "audit.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
-    execute_from_command_line(sys.argv)
+    try:
+        execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as fault:
+        print(fault, file=sys.stderr)
+        sys.exit(BAD_INPUT)
 
 
 if __name__ == "__main__":

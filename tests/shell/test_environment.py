@@ -1,6 +1,9 @@
 """The typed readers of the environment."""
 
+import os
 import string
+import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import quote
 
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 from audit import environment
 from audit.environment import EnvironmentFault
 
+ROOT = Path(__file__).resolve().parents[2]
 NAME = "PALIMPSEST_TEST_VALUE"
 DEFAULT = Path("/somewhere/default.sqlite3")
 
@@ -134,3 +138,13 @@ def test_an_address_that_cannot_be_used_stops_the_program(monkeypatch: pytest.Mo
     monkeypatch.setenv(NAME, url)
     with pytest.raises(EnvironmentFault, match=NAME):
         environment.read_database(NAME, default=DEFAULT)
+
+
+def test_a_wrong_variable_ends_a_command_with_its_one_sentence(tmp_path: Path) -> None:
+    variables = {**os.environ, "PALIMPSEST_HOME": str(tmp_path), "PALIMPSEST_DEBUG": "perhaps"}
+    variables.pop("DJANGO_SETTINGS_MODULE", None)
+    command = [sys.executable, "manage.py", "rebuild", "--check"]
+    ended = subprocess.run(command, check=False, cwd=ROOT, env=variables, capture_output=True, text=True)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("PALIMPSEST_DEBUG must be one of")
+    assert ended.stderr.count("\n") == 1
