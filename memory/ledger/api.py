@@ -72,11 +72,12 @@ def entry(
 
 @routes.read("/ledger/proof", answer=ProofOut)
 def proof(
-    request: Entered, point: Query[Point], seq: SeqParameter, item: ItemIndex = 0, size: SeqParameter | None = None
-) -> ProofOut:
-    """The proof of one item, for a third party."""
+    request: Entered, point: Query[Point], seq: SeqParameter, item: ItemIndex = 0, size: SeqParameter | None = None,
+    kept: SeqParameter | None = None,
+) -> ProofOut:  # fmt: skip
+    """The proof of one item, for a third party; `kept` is the size of a checkpoint that this party already has."""
     at = point.at(request.auth.namespace)
-    return ProofOut(**proofs.proof(at, seq=seq, item=item, size=size))
+    return ProofOut(**proofs.proof(at, seq=seq, item=item, size=size, kept=kept))
 
 
 @routes.read("/ledger/consistency", answer=ConsistencyOut)

@@ -80,7 +80,7 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "ledger_checkpoint": lambda s: Example("/ledger/checkpoint", by=auditor),
     "ledger_entries": lambda s: Example("/ledger/entries", query={"limit": 2, "sort": "seq"}),
     "ledger_entry": lambda s: Example("/ledger/entries/1"),
-    "ledger_proof": lambda s: Example("/ledger/proof", query={"seq": 1}),
+    "ledger_proof": lambda s: Example("/ledger/proof", query={"seq": 1, "kept": 2}),
     "ledger_consistency": lambda s: Example("/ledger/consistency", query={"first": 1, "second": 2}),
     "ledger_verify": lambda s: Example("/ledger/verify", {}, by=auditor),
     "ledger_erase": lambda s: Example(

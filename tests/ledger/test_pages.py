@@ -188,6 +188,28 @@ def test_the_checkpoint_that_the_reader_pastes_decides_the_third_verdict(world: 
     assert verdicts(answer.text)[2] == "failed"
 
 
+def test_a_proof_taken_with_an_older_checkpoint_leads_from_it_to_the_newest(
+    world: World, alice: Client, tmp_path: Path
+) -> None:
+    seq = world.save("the text that is proven").seq
+    kept = sign(world).note
+    world.save("later")
+    sign(world)
+    answer = alice.post(f"/ledger/{seq}/consistency", {"kept": kept})
+    (url,) = set(re.findall(r'href="(/ledger/[^"]+proof.json[^"]+kept=[^"]+)"', answer.text))
+    (command,) = re.findall(r'data-copy="(python3 verifier.py [^"]+)"', answer.text)
+    proof = alice.get(unescape(url))
+    (tmp_path / re.findall(r'filename="([^"]+)"', proof.headers["Content-Disposition"])[0]).write_bytes(proof.content)
+    (tmp_path / "verifier.py").write_bytes(alice.get("/ledger/verifier.py").content)
+    (tmp_path / "kept.txt").write_text(kept)
+    line = unescape(command).replace("python3", sys.executable, 1)
+    done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert re.search(r"^ok +consistency", done.stdout, re.MULTILINE), done.stdout
+    assert alice.get(f"/ledger/{seq}/proof.json?kept=0").status_code == 422
+    assert alice.get(f"/ledger/{seq}/proof.json?kept=99").status_code == 422
+
+
 def test_the_proof_is_checked_by_the_script_in_an_empty_folder(world: World, alice: Client, tmp_path: Path) -> None:
     seq = world.save("the text that is proven").seq
     sign(world)

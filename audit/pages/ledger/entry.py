@@ -20,11 +20,11 @@ from audit.pages.ledger.filtering import existing
 from audit.templatetags.console import count, size, utc
 from memory.agents.activity import ToldEntry
 from memory.agents.log import entry_told
-from memory.base.errors import DomainError, NotFound
+from memory.base.errors import DomainError, Invalid, NotFound
 from memory.ledger import verifier
 from memory.ledger.queries.entries import ITEMS_SHOWN, ItemRow
 from memory.ledger.queries.proofs import proof as proof_of
-from memory.ledger.queries.verdicts import Checked, Step, checked, overall
+from memory.ledger.queries.verdicts import Checked, Step, checked, overall, read_kept
 
 KEPT_CHARS = 20_000
 
@@ -97,7 +97,7 @@ def _shown(request: HttpRequest, visit: Visit, seq: int, *, kept: str = "") -> H
         "item_path": [one.hex() for one in found.item_path],
         "entry_path": [one.hex() for one in found.entry_path],
         "consistency_url": address(f"/ledger/{seq}/consistency", _pairs(visit, item)),
-        **_take_away(visit, found),
+        **_take_away(visit, found, kept=kept if overall(found.consistency) == "ok" else ""),
     }
     return render(request, "ledger/entry.html", context, status=problem.status if problem else 200)
 
@@ -106,6 +106,16 @@ def asked_item(request: HttpRequest) -> int:
     """The item of the address; one that no entry has where it is no number."""
     value = request.GET.get("item", "0")
     return int(value) if value.isascii() and value.isdecimal() and len(value) <= 9 else -1
+
+
+def _asked_size(request: HttpRequest) -> int | None:
+    """The size of the checkpoint that the reader kept, where the address names one.   Raises Invalid."""
+    value = request.GET.get("kept", "")
+    if not value:
+        return None
+    if not (value.isascii() and value.isdecimal() and len(value) <= 15):
+        raise Invalid.at("kept", expected="the size of a checkpoint", got=value)
+    return int(value)
 
 
 def as_saved(kept: str) -> str:
@@ -191,27 +201,30 @@ def _pager(visit: Visit, found: Checked) -> Pager:
     return Pager(before, behind, f"items {count(first)} to {count(last)} of {count(total)}" if total > 1 else "")
 
 
-def _proof_url(visit: Visit, seq: int, item: int) -> str:
-    return address(f"/ledger/{seq}/proof.json", [*visit.frame.carried, ("item", str(item))])
+def _proof_url(visit: Visit, seq: int, item: int, *, kept: int | None = None) -> str:
+    pairs = [("item", str(item)), ("kept", "" if kept is None else str(kept))]
+    return address(f"/ledger/{seq}/proof.json", [*visit.frame.carried, *pairs])
 
 
 def _proof_name(visit: Visit, seq: int, item: int) -> str:
     return f"proof-{visit.namespace}-{seq}-{item}.json"
 
 
-def _take_away(visit: Visit, found: Checked) -> dict[str, Any]:
-    """What checks the proof elsewhere, and the entries beside this one."""
+def _take_away(visit: Visit, found: Checked, *, kept: str) -> dict[str, Any]:
+    """What checks the proof elsewhere, and the entries beside this one. kept : the reader's checkpoint, verified."""
     seq, name = found.row.seq, _proof_name(visit, found.row.seq, found.item)
     key = f" --key {quote(found.key)}" if found.key else ""
+    beside = " --checkpoint kept.txt" if kept else ""
+    kept_size = read_kept(as_saved(kept)).checkpoint.size if kept else None
 
     def neighbour(other: int) -> Link | None:
         return Link(f"seq {count(other)}", f"/ledger/{other}{visit.carry}") if 1 <= other <= visit.at.seq else None
 
     return {
-        "proof_url": _proof_url(visit, seq, found.item),
+        "proof_url": _proof_url(visit, seq, found.item, kept=kept_size),
         "proof_name": name,
         "verifier_url": f"/ledger/verifier.py{visit.carry}",
-        "command": f"python3 verifier.py {name}{key}",
+        "command": f"python3 verifier.py {name}{key}{beside}",
         "previous": neighbour(seq - 1),
         "next": neighbour(seq + 1),
     }
@@ -222,7 +235,7 @@ def _take_away(visit: Visit, found: Checked) -> dict[str, Any]:
 def proof(request: HttpRequest, visit: Visit, seq: int) -> HttpResponse:
     """The proof of one item as a file, for a third party."""
     item, seq = asked_item(request), existing(seq, last=visit.at.seq)
-    found = proof_of(visit.at, seq=seq, item=item)
+    found = proof_of(visit.at, seq=seq, item=item, kept=_asked_size(request))
     headers = {"Content-Disposition": f'attachment; filename="{_proof_name(visit, seq, item)}"'}
     return HttpResponse(json.dumps(found, indent=1), content_type="application/json", headers=headers)
 

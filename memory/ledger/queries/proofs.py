@@ -50,10 +50,11 @@ def covering_checkpoint(namespace: int, *, seq: int, size: int | None = None) ->
     return rows.order_by("-seq").first()
 
 
-def proof(at: AsOf, *, seq: int, item: int = 0, size: int | None = None) -> dict[str, Any]:
+def proof(at: AsOf, *, seq: int, item: int = 0, size: int | None = None, kept: int | None = None) -> dict[str, Any]:
     """The proof file of one item, in the newest checkpoint that covers it or in the tree of `size` entries.
 
-    Raises NotFound (no such item), Invalid (a size that does not cover it).
+    kept : size of a checkpoint that the reader has; the path between the two logs then goes along.
+    Raises NotFound (no such item), Invalid (a size that does not cover it, kept beyond the head).
     """
     store = Namespace.objects.get(pk=at.namespace)
     entry = Entry.objects.filter(namespace=store, seq=seq, seq__lte=at.seq).first()
@@ -66,6 +67,7 @@ def proof(at: AsOf, *, seq: int, item: int = 0, size: int | None = None) -> dict
     covered = size or (signed.seq if signed is not None else at.head)
     evidence = evidence_row(at.namespace, row.kind, seq, item)
     parts = unpack(row.parts)
+    beside = {} if kept is None else {"consistency": _path_between(at, kept, covered)}
     return {
         "format": "palimpsest-proof", "version": 1, "namespace": store.name, "origin": store.origin, "seq": seq,
         "item": item, "entry": leaf_fields(entry, namespace=store.name), "leaf": bytes(entry.leaf).hex(),
@@ -79,8 +81,16 @@ def proof(at: AsOf, *, seq: int, item: int = 0, size: int | None = None) -> dict
         "item_path": [digest.hex() for digest in trees.item_path(at.namespace, seq=seq, item=item)],
         "entry_path": [digest.hex() for digest in trees.inclusion_path(at.namespace, seq=seq, size=covered)],
         "size": covered, "checkpoint": signed.note if signed is not None else "",
-        "public_key": _key_text(store, signed),
+        "public_key": _key_text(store, signed), **beside,
     }  # fmt: skip
+
+
+def _path_between(at: AsOf, kept: int, size: int) -> dict[str, Any]:
+    if not 1 <= kept <= at.head:
+        raise Invalid.at("kept", expected=f"the size of a checkpoint of this log, 1 to {at.head}", got=kept)
+    first, second = sorted((kept, size))
+    path = trees.consistency_path(at.namespace, first=first, second=second)
+    return {"first": first, "second": second, "path": [digest.hex() for digest in path]}
 
 
 def _contents(namespace: int, seq: int, item: int, parts: list[str]) -> dict[str, Any]:
