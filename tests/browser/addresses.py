@@ -17,11 +17,15 @@ API = "api/v1/"
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """An address, the one who opens it, and the answer. `by` is a name of the world; "" for nobody signed in."""
+    """An address, the one who opens it, and the answer. `by` is a name of the world; "" for nobody signed in.
+
+    `or_status` is another answer that is right too, where the state of the machine decides.
+    """
 
     address: str
     by: str = "alice"
     status: int = 200
+    or_status: int | None = None
 
 
 Samples = Callable[[Furnished], list[Sample]]
@@ -149,7 +153,7 @@ FILES: Mapping[str, Samples] = {
     "runs.csv": lambda world: _all("/runs.csv"),
     "runs.json": lambda world: _all("/runs.json"),
     "healthz": lambda world: _all("/healthz", by=""),
-    "readyz": lambda world: [Sample("/readyz", "", status=503)],
+    "readyz": lambda world: [Sample("/readyz", "", or_status=503)],
 }
 
 # What stands where no page does: refusals in the frame and without it.

@@ -95,7 +95,7 @@ def test_digits_choose_a_verdict(page: Page) -> None:
 def test_a_scheme_is_chosen_and_kept_in_the_cookie(page: Page) -> None:
     page.click(".menu[data-align=end] > summary")
     page.get_by_role("button", name="Dark").click()
-    assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == "rgb(16, 18, 20)"
+    expect(page.locator("body")).to_have_css("background-color", "rgb(16, 18, 20)")
     cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
     assert cookies["theme"] == "dark"
 

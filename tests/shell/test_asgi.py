@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
@@ -55,8 +56,10 @@ def ask(method: str, path: str, body: bytes) -> list[Message]:
         sent.append(message)
         return Answer(message)
 
-    call: Callable[..., Awaitable[None]] = application
-    asyncio.run(call(scope, receive, send))
+    call: Callable[..., Coroutine[Any, Any, None]] = application
+    # A browser test of the same process may have left its loop running in this thread.
+    with ThreadPoolExecutor(1) as elsewhere:
+        elsewhere.submit(lambda: asyncio.run(call(scope, receive, send))).result()
     return sent
 
 
