@@ -1,0 +1,92 @@
+"""L1 and L7 of a snapshot: records that change or go, and edges that end nowhere.
+
+- L1 speaks of operations. One snapshot shows signs that a record was changed, and decides nothing; a later snapshot of
+  the same store shows what was changed, and not by which operation: such findings are of the whole store.
+- L7 keeps four kinds apart. A record that is marked deleted is still a record: that kind is for information.
+
+Source: laws of the store, 2.1 and 5.8.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+
+from audit.laws.fragment import Fragment, claims_of, scope_of
+from audit.laws.tally import Tally
+from audit.laws.values import SCOPES, Finding, Snapshot, SnapshotEdge, SnapshotRecord, Witness
+
+A_SECOND_SNAPSHOT = "a second snapshot of the same store, or a log of its operations"
+SHORTEST_ABBREVIATION = 4
+
+
+def record_monotonicity(snapshot: Snapshot, *, before: Snapshot | None = None) -> Finding:
+    """L1. `before`: an earlier snapshot of the same store."""
+    tally = Tally("L1")
+    for record in snapshot.records.values():
+        if record.is_stale:
+            tally.add(_about("content_changed_in_place", record), "potential")
+        if record.is_marked_deleted:
+            tally.add(_about("deletion_mark", record), "potential")
+    if before is None:
+        return tally.finding(is_decidable=False, decided_by=A_SECOND_SNAPSHOT)
+    tally.add_all(changes(before, snapshot))
+    return tally.finding(decided_by="the earlier snapshot, record by record")
+
+
+def _about(kind: str, record: SnapshotRecord) -> Witness:
+    return Witness(kind, record.id, namespace=record.namespace)
+
+
+def changes(before: Snapshot, after: Snapshot) -> Iterator[Witness]:
+    """Records that were there before and have gone, were altered, or were marked deleted."""
+    for old in before.records.values():
+        new = after.records.get(old.id)
+        facts = {"before": old.payload.hex(), "after": None if new is None else new.payload.hex()}
+        if new is None:
+            yield Witness("record_gone", old.id, namespace=old.namespace, facts=facts)
+        elif new.payload != old.payload:
+            yield Witness("record_altered", old.id, namespace=old.namespace, facts=facts)
+        elif new.is_marked_deleted and not old.is_marked_deleted:
+            yield Witness("record_marked_deleted", old.id, namespace=old.namespace)
+
+
+def referential_integrity(snapshot: Snapshot) -> list[Finding]:
+    """L7, the fragment and the whole store apart."""
+    fragment, expand = Fragment.of(snapshot), _Abbreviations(sorted(snapshot.records))
+    tallies = {scope: Tally("L7", scope) for scope in SCOPES}
+    for edge in snapshot.edges:
+        missing = [end for end in dict.fromkeys((edge.source, edge.target)) if end not in snapshot.records]
+        if missing:
+            tallies[fragment.scope(edge)].add(_dangling(edge, missing, expand))
+        elif any(snapshot.records[end].is_marked_deleted for end in (edge.source, edge.target)):
+            witness = Witness("end_marked_deleted", edge.source, edge.relation, edge.target)
+            tallies[fragment.scope(edge)].add(witness, "information")
+    for record, claim in claims_of(snapshot):
+        if claim.target not in snapshot.records:
+            witness = Witness("claim_about_missing", record.id, claim.relation, claim.target, record.namespace)
+            tallies[scope_of(claim)].add(witness)
+    return [tallies[scope].finding(decided_by="looking up both ends of every edge") for scope in SCOPES]
+
+
+def _dangling(edge: SnapshotEdge, missing: Sequence[str], expand: _Abbreviations) -> Witness:
+    full = {end: expand(end) for end in missing}
+    kind = "edge_end_abbreviated" if all(full.values()) else "edge_end_missing"
+    facts = {"missing": list(missing)} | ({"stands_for": full} if kind == "edge_end_abbreviated" else {})
+    return Witness(kind, edge.source, edge.relation, edge.target, facts=facts)
+
+
+class _Abbreviations:
+    """Identifiers in order, to look up the records whose identifier begins with a text."""
+
+    def __init__(self, ordered: Sequence[str]) -> None:
+        self.ordered = ordered
+
+    def __call__(self, text: str) -> list[str]:
+        """The one record that a leading part stands for; nothing where there is none, or more than one."""
+        if len(text) < SHORTEST_ABBREVIATION:
+            return []
+        from_here = range(bisect_left(self.ordered, text), len(self.ordered))
+        found = list(takewhile(lambda id: id.startswith(text), (self.ordered[at] for at in from_here)))
+        return found if len(found) == 1 else []
