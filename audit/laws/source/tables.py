@@ -111,7 +111,8 @@ def _of_sql(module: Module) -> Iterator[Table]:
 
 def _columns(body: str, *, is_made: bool) -> tuple[frozenset[str], frozenset[str]]:
     """(columns, those of them that reference another table) of what stands in the brackets of a statement."""
-    columns, keyed = set(), set()
+    columns: set[str] = set()
+    keyed: set[str] = set()
     for part in _parts(body) if is_made else [body]:
         name = match["name"].lower() if (match := COLUMN.match(part)) else ""
         if name in NO_COLUMNS:
@@ -125,7 +126,8 @@ def _columns(body: str, *, is_made: bool) -> tuple[frozenset[str], frozenset[str
 
 def _parts(body: str) -> list[str]:
     """The declarations of a table: what stands between commas that no bracket holds, up to the closing one."""
-    parts, depth, start = [], 0, 0
+    parts: list[str] = []
+    depth = start = 0
     for position, character in enumerate(body):
         if character == "(":
             depth += 1
@@ -147,13 +149,16 @@ def _of_calls(module: Module) -> Iterator[Table]:
             continue
         strings = [text_of(argument) for argument in node.args]
         named = strings[1] if called(node) == "create_foreign_key" and len(strings) > 1 else (strings or [""])[0]
-        columns = {text_of(inner.args[0]).lower() for inner in ast.walk(node) if _makes_column(inner)}
+        columns = {name for inner in ast.walk(node) if (name := _column_made(inner))}
         if named:
             yield Table(named, module.file, node.lineno, frozenset(columns), _keyed_in(node, columns), is_made)
 
 
-def _makes_column(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and called(node) == "Column" and bool(node.args)
+def _column_made(node: ast.AST) -> str:
+    """The name of the column that a call makes; "" for any other node."""
+    return (
+        text_of(node.args[0]).lower() if isinstance(node, ast.Call) and called(node) == "Column" and node.args else ""
+    )
 
 
 def _of_classes(module: Module) -> Iterator[Table]:
@@ -188,8 +193,8 @@ def _keyed_in(node: ast.AST, columns: set[str]) -> frozenset[str]:
             found.update(text_of(value).lower() for value in ast.walk(inner))
         if isinstance(inner, ast.Assign | ast.AnnAssign) and inner.value is not None and _is_key(called(inner.value)):
             found.update(_assigned(inner))
-        if _makes_column(inner) and any(_is_key(called(part)) for part in ast.walk(inner)):
-            found.update({text_of(inner.args[0]).lower()} if isinstance(inner, ast.Call) else ())
+        if (name := _column_made(inner)) and any(_is_key(called(part)) for part in ast.walk(inner)):
+            found.add(name)
     # A key that is added to a table made elsewhere names columns that do not stand here.
     return frozenset(found & columns if columns else found)
 
