@@ -16,6 +16,9 @@ PAIRS = (
 SYMMETRIC = ("related_to", "contradicts")
 ONE_WAY = ("depends_on", "implements")
 
+# Labels under which an edge is stored in our own tables; the other one of a pair is read off it.
+FORWARD = frozenset({*(forth for forth, _ in PAIRS), *SYMMETRIC, *ONE_WAY})
+
 INVERSE: dict[str, str] = {
     **dict(PAIRS),
     **{back: forth for forth, back in PAIRS},
