@@ -6,81 +6,102 @@ instants of recording, salts, digests, who wrote it in which run, and what an im
 Edges are seen from both ends: an inverse is a query over the one stored row. The order in which a derivation named its
 sources stands on its edges and is left out too.
 
+Tables are read by statements of this module: what wrote them is not asked.
+
 Source: laws of the store, 3.1 and 3.3.
 """
 
+from __future__ import annotations
+
 import json
-from collections.abc import Iterator, Mapping
-from datetime import datetime
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, Subquery
+from django.db import connection
 
 from audit.laws.bisimilarity.values import Observation, Side, digest
+from audit.laws.ours_digests import dashed, instant
 from audit.laws.relations import INVERSE
-from memory.ledger.models import Content, Erasure, Name
-from memory.lineage.models import Edge
-from memory.records.models import Record, Withdrawal
 
-PARTS = ("content", "details")
+TEXTS_AT_ONCE = 5_000
 # What an import notes of a row and the source's caller supplied; the rest names the row and its clock.
 IMPORTED = ("fields", "structured", "authoritative", "text")
 
+_RECORDS = (
+    "SELECT r.seq, r.item, r.id, r.source_class, r.valid_from, r.valid_to, r.n_quarantined, n.text FROM memory_record r"
+    " LEFT JOIN memory_name n ON n.namespace_id = r.namespace_id AND n.id = r.type"
+    " WHERE r.namespace_id = %s AND r.seq <= %s"
+)
+_WITHDRAWN = (
+    "SELECT w.record FROM memory_withdrawal w WHERE w.namespace_id = %s AND w.seq <= %s AND w.withdrawn AND NOT EXISTS"
+    " (SELECT 1 FROM memory_withdrawal v WHERE v.namespace_id = w.namespace_id AND v.record = w.record"
+    " AND v.seq <= %s AND (v.seq, v.item) > (w.seq, w.item))"
+)
+_ERASED = "SELECT target_seq, target_item, target_part FROM memory_erasure WHERE namespace_id = %s"
+_EDGES = "SELECT source, relation, target FROM memory_edge WHERE namespace_id = %s AND seq <= %s"
+_TEXTS = (
+    "SELECT c.seq, c.item, c.part, c.payload FROM memory_content c WHERE c.namespace_id = %s AND c.seq <= %s"
+    " AND c.part IN ('content', 'details') AND (c.seq, c.item, c.part) > (%s, %s, %s)"
+    " ORDER BY c.seq, c.item, c.part LIMIT %s"
+)
+
 
 def side(name: str, *, namespace: int, seq: int) -> Side:
-    """The namespace as of entry `seq`. Five queries, whatever it holds; no text is kept."""
+    """The namespace as of entry `seq`. Five statements, and one more for every 5 000 texts; no text is kept."""
     records = _records(namespace, seq)
-    edges = Edge.objects.filter(namespace=namespace, seq__lte=seq).values_list("source", "relation", "target")
-    return Side(name, {id: Observation(*seen) for id, seen in records.items()}, frozenset(_both_ways(edges.iterator())))
+    edges = frozenset(_both_ways(_rows(_EDGES, [namespace, seq])))
+    return Side(name, {identifier: Observation(*seen) for identifier, seen in records.items()}, edges)
 
 
-def _both_ways(edges: Iterator[tuple[UUID, str, UUID]]) -> Iterator[tuple[str, str, str]]:
+def _both_ways(edges: Sequence[tuple[Any, ...]]) -> Iterator[tuple[str, str, str]]:
     for source, relation, target in edges:
-        yield str(source), relation, str(target)
+        first, second = _id(source), _id(target)
+        yield first, relation, second
         if inverse := INVERSE.get(relation):
-            yield str(target), inverse, str(source)
+            yield second, inverse, first
 
 
 type _Seen = tuple[dict[str, bytes], dict[str, tuple[str, ...]]]
 
 
 def _records(namespace: int, seq: int) -> dict[str, _Seen]:
-    named = Name.objects.filter(namespace=namespace, id=OuterRef("type")).values("text")[:1]
-    rows = Record.objects.filter(namespace=namespace, seq__lte=seq).annotate(type_text=Subquery(named))
     found: dict[str, _Seen] = {}
     addresses: dict[tuple[int, int], str] = {}
-    for row in rows.iterator():
-        addresses[row.seq, row.item] = str(row.id)
-        found[str(row.id)] = {name: digest(value) for name, value in _columns(row)}, {}
-    for record in _withdrawn(namespace, seq):
-        found[record][0]["withdrawn"] = digest(value=True)
-    for at in Erasure.objects.filter(namespace=namespace).values_list("target_seq", "target_item", "target_part"):
-        if at[:2] in addresses:
-            found[addresses[at[:2]]][0][at[2]] = digest("erased")
-    contents = Content.objects.filter(namespace=namespace, part__in=PARTS, seq__lte=seq)
-    for at_seq, at_item, part, payload in contents.values_list("seq", "item", "part", "payload").iterator():
+    for at_seq, at_item, record, *columns in _rows(_RECORDS, [namespace, seq]):
+        addresses[at_seq, at_item] = _id(record)
+        found[_id(record)] = {name: digest(value) for name, value in _columns(*columns)}, {}
+    for (record,) in _rows(_WITHDRAWN, [namespace, seq, seq]):
+        found[_id(record)][0]["withdrawn"] = digest(value=True)
+    for at_seq, at_item, part in _rows(_ERASED, [namespace]):
+        if identifier := addresses.get((at_seq, at_item)):
+            found[identifier][0][part] = digest("erased")
+    for at_seq, at_item, part, payload in _texts(namespace, seq):
         if identifier := addresses.get((at_seq, at_item)):
             _read(found[identifier], part, payload, known=found)
     return found
 
 
-def _columns(row: Any) -> Iterator[tuple[str, Any]]:
-    yield "type", row.type_text or "erased"
-    yield "source class", row.source_class
-    if row.n_quarantined:
-        yield "parents in quarantine", row.n_quarantined
-    for name in ("valid_from", "valid_to"):
-        instant: datetime | None = getattr(row, name)
-        if instant is not None:
-            yield name.replace("_", " "), instant.isoformat()
+def _columns(
+    source_class: str, valid_from: Any, valid_to: Any, n_quarantined: int, type: str | None
+) -> Iterator[tuple[str, Any]]:
+    yield "type", type if type is not None else "erased"
+    yield "source class", source_class
+    if n_quarantined:
+        yield "parents in quarantine", n_quarantined
+    for name, value in (("valid from", valid_from), ("valid to", valid_to)):
+        if value is not None:
+            yield name, instant(value)
 
 
-def _withdrawn(namespace: int, seq: int) -> list[str]:
-    """Records whose newest word on it by the point is that they are withdrawn."""
-    words = Withdrawal.objects.filter(namespace=namespace, seq__lte=seq).order_by("seq", "item")
-    newest: dict[UUID, bool] = dict(words.values_list("record", "withdrawn").iterator())
-    return [str(record) for record, withdrawn in newest.items() if withdrawn]
+def _texts(namespace: int, seq: int) -> Iterator[tuple[int, int, str, str]]:
+    after: tuple[int, int, str] = (-1, -1, "")
+    while found := _rows(_TEXTS, [namespace, seq, *after, TEXTS_AT_ONCE]):
+        for at_seq, at_item, part, payload in found:
+            yield at_seq, at_item, part, payload
+            after = at_seq, at_item, part
+        if len(found) < TEXTS_AT_ONCE:
+            return
 
 
 def _read(seen: _Seen, part: str, payload: str, *, known: Mapping[str, Any]) -> None:
@@ -107,3 +128,13 @@ def _source(seen: _Seen, given: Mapping[str, str], *, known: Mapping[str, Any], 
             mentions[name] = (value,)
         elif value != foreign_id:
             fields[name] = digest(value)
+
+
+def _rows(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return list(cursor.fetchall())
+
+
+def _id(value: Any) -> str:
+    return str(value) if isinstance(value, UUID) else dashed(value) or ""
