@@ -74,10 +74,40 @@ def fetch(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         return list(cursor.fetchall())
 
 
+def selected(model: type[models.Model], alias: str) -> str:
+    """The columns of the model under the alias of its table, as `loaded` takes them."""
+    return ", ".join(f'{alias}."{field.column}"' for field in model._meta.concrete_fields)
+
+
+def loaded[M: models.Model](model: type[M], values: Sequence[Any]) -> M:
+    """The row that a statement answered with `selected(model)`, as the ORM would have read it."""
+    names, converters = _reading(model)
+    row = list(values)
+    for index, convert in converters:
+        if row[index] is not None:
+            row[index] = convert(row[index])
+    return model.from_db(connection.alias, names, row)
+
+
+@cache
+def _reading(model: type[models.Model]) -> tuple[list[str], tuple[tuple[int, Callable[[Any], Any]], ...]]:
+    fields = model._meta.concrete_fields
+    kinds = [getattr(field, "target_field", field).get_internal_type() for field in fields]
+    converters = tuple((index, _READ[kind]) for index, kind in enumerate(kinds) if kind in _READ)
+    return [field.attname for field in fields], converters
+
+
 def run(statement: str, values: Sequence[Any]) -> None:
     """Run a statement that answers nothing."""
     with connection.cursor() as cursor:
         cursor.execute(statement, adapted(values))
+
+
+def run_many(statement: str, rows: Sequence[Sequence[Any]]) -> None:
+    """Run a statement that answers nothing once for each row of values."""
+    if rows:
+        with connection.cursor() as cursor:
+            cursor.executemany(statement, [adapted(values) for values in rows])
 
 
 def adapted(values: Sequence[Any]) -> list[Any]:
@@ -94,6 +124,11 @@ def as_instant(value: Any) -> datetime:
     """An instant as the database gave it: SQLite keeps it as text, in UTC."""
     found = datetime.fromisoformat(value) if isinstance(value, str) else value
     return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+
+
+_READ: dict[str, Callable[[Any], Any]] = {
+    "UUIDField": as_id, "DateTimeField": as_instant, "BinaryField": bytes, "BooleanField": bool,
+}  # fmt: skip
 
 
 def _adapted(value: Any) -> Any:

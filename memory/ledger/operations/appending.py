@@ -100,7 +100,8 @@ class OpenEntry:
 class NameBook:
     """Names of one operation: read before the lock, new ones minted, checked again under it.
 
-    `also` are names that the entry itself will need; they are looked up with the first others.
+    `also` are names that the entry itself will need; they are looked up with the first others. `read_at` is the length
+    of the log when the first known name was read: while the log has not grown, no name can have been erased.
     """
 
     def __init__(self, namespace: int, *, also: Sequence[str] = ()) -> None:
@@ -108,6 +109,7 @@ class NameBook:
         self.also = tuple(also)
         self.known: dict[str, UUID] = {}
         self.minted: dict[str, Draft] = {}
+        self.read_at: int | None = None
 
     def learn(self, texts: Sequence[str]) -> None:
         """Look up all texts by one query and mint what is new."""
@@ -117,10 +119,13 @@ class NameBook:
             chunk = wanted[start : start + 500]
             marks = ", ".join(["%s"] * len(chunk))
             found = sql.fetch(
-                f"SELECT text, id FROM memory_name WHERE namespace_id = %s AND text IN ({marks})",
+                "SELECT n.text, n.id, h.size FROM memory_name n JOIN memory_head h ON h.namespace_id = n.namespace_id"
+                f" WHERE n.namespace_id = %s AND n.text IN ({marks})",
                 [self.namespace, *chunk],
             )
-            self.known.update({text: sql.as_id(name) for text, name in found})
+            self.known.update({text: sql.as_id(name) for text, name, _ in found})
+            if found and self.read_at is None:
+                self.read_at = found[0][2]
         for text in wanted:
             if text not in self.known:
                 self.known[text] = ids.new_id()
@@ -135,13 +140,24 @@ class NameBook:
         return self.known[text]
 
     def enter(self, entry: OpenEntry) -> None:
-        """Add the minted names to the entry; `Raced` if somebody else minted one meanwhile."""
+        """Add the minted names to the entry; `Raced` if somebody else minted or erased one meanwhile."""
+        if self.read_at is not None and self.read_at < entry.seq - 1:
+            self._require_standing()
         fresh = {text: draft for text, draft in self.minted.items() if text not in entry.names}
         if fresh and Name.objects.filter(namespace=self.namespace, text__in=list(fresh)).exists():
             raise Raced
         drafting.seal(list(fresh.values()))
         entry.add(*fresh.values())
         entry.names.update({text: self.known[text] for text in fresh})
+
+    def _require_standing(self) -> None:
+        known = [name for text, name in self.known.items() if text not in self.minted]
+        standing = sum(
+            Name.objects.filter(namespace=self.namespace, id__in=known[start : start + 500]).count()
+            for start in range(0, len(known), 500)
+        )
+        if standing < len(known):
+            raise Raced
 
 
 def book_for(by: Actor) -> NameBook:
@@ -199,11 +215,16 @@ def answered_before(by: Actor, *, verb: str, need: gate.Requirement, request: ob
 
 def lock_head(namespace: int) -> tuple[Namespace, Head]:
     """The namespace and its head, locked until the transaction ends. Must be called inside one."""
-    heads = Head.objects.select_related("namespace")
-    if connection.vendor == "postgresql":
-        heads = heads.select_for_update(of=("self",))
-    head = heads.get(namespace=namespace)
-    return head.namespace, head
+    lock = " FOR UPDATE OF h" if connection.vendor == "postgresql" else ""
+    rows = sql.fetch(
+        f"SELECT {sql.selected(Head, 'h')}, {sql.selected(Namespace, 'n')} FROM memory_head h"
+        f" JOIN memory_namespace n ON n.id = h.namespace_id WHERE h.namespace_id = %s{lock}",
+        [namespace],
+    )
+    if not rows:
+        raise Head.DoesNotExist(f"There is no namespace {namespace}.")
+    width = len(Head._meta.concrete_fields)
+    return sql.loaded(Namespace, rows[0][width:]), sql.loaded(Head, rows[0][:width])
 
 
 def _admits(namespace: Namespace, by: Actor) -> None:

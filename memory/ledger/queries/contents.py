@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
+from memory.base import sql
 from memory.base.canonical import strict_loads
-from memory.ledger.models import Content, Item, Name
+from memory.ledger.models import Item, Name
 
 CHUNK = 400
 
@@ -18,10 +19,15 @@ def contents_of(namespace: int, addresses: Iterable[tuple[int, int]]) -> dict[tu
     found: dict[tuple[int, int], dict[str, Any]] = {address: {} for address in wanted}
     seqs = sorted({seq for seq, _ in wanted})
     for start in range(0, len(seqs), CHUNK):
-        rows = Content.objects.filter(namespace=namespace, seq__in=seqs[start : start + CHUNK])
-        if len(wanted) == 1:
-            rows = rows.filter(item=next(iter(wanted))[1])
-        for seq, item, part, payload in rows.values_list("seq", "item", "part", "payload"):
+        chunk = seqs[start : start + CHUNK]
+        marks = ", ".join(["%s"] * len(chunk))
+        only = [item for _, item in wanted] if len(wanted) == 1 else []
+        rows = sql.fetch(
+            f"SELECT seq, item, part, payload FROM memory_content WHERE namespace_id = %s AND seq IN ({marks})"
+            + (" AND item = %s" if only else ""),
+            [namespace, *chunk, *only],
+        )
+        for seq, item, part, payload in rows:
             if (seq, item) in wanted:
                 found[seq, item][part] = strict_loads(payload)
     return found
