@@ -43,6 +43,9 @@ VERBS = {
     "supersede": "superseded",
     "link": "linked",
     "import": "imported",
+    "undo_import": "undid an import: withdrew",
+    "export": "exported",
+    "restore_namespace": "restored from an archive",
 }
 
 NOUNS = {
@@ -58,6 +61,8 @@ NOUNS = {
     "setting": "a setting",
     "check_run": "a check",
     "waiver": "a finding",
+    "export_run": "a file",
+    "restore_run": "a namespace",
     "import_run": "a store",
 }
 """What an object is called where it has no name of its own; a kind that is not listed adds nothing to its verb."""

@@ -13,7 +13,7 @@ from memory.agents.models import (
     TokenRevocation,
 )
 from memory.checks.models import CheckRun, Finding, Waiver
-from memory.interchange.models import ImportedRow, ImportFinding, ImportRun, StagedRow
+from memory.interchange.models import ExportRun, ImportedRow, ImportFinding, ImportRun, RestoreRun, StagedRow
 from memory.ledger.models import (
     Checkpoint,
     Content,
@@ -27,6 +27,7 @@ from memory.ledger.models import (
     PublicKey,
     Reference,
     Refusal,
+    Restoration,
 )
 from memory.lineage.models import Derivation, Edge
 from memory.records.models import Record, RecordState, Review, Withdrawal

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from io import BytesIO
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -22,8 +23,10 @@ from memory.base import clock
 from memory.base.actor import RunGiven
 from memory.base.models import Content, Evidence
 from memory.checks import operations as checks
-from memory.interchange.models import ImportedRow, ImportFinding, ImportRun
-from memory.ledger.models import Reference
+from memory.interchange.models import ImportedRow, ImportFinding, ImportRun, RestoreRun
+from memory.interchange.operations import export_file
+from memory.interchange.slices import Selection
+from memory.ledger.models import Reference, Restoration
 from memory.ledger.operations import checkpoints
 from memory.ledger.operations.refusing import refuse
 from memory.records.models import Review
@@ -33,7 +36,15 @@ GUARDED: list[type[models.Model]] = sorted(
     (model for model in apps.get_app_config("memory").get_models() if issubclass(model, Evidence | Content)),
     key=lambda model: model.__name__,
 )
-NO_OPERATION_YET: tuple[type[models.Model], ...] = (Reference, Review, ImportRun, ImportedRow, ImportFinding)
+# A RestoreRun is written where an archive is restored, which makes a namespace of its own.
+NO_OPERATION_YET: tuple[type[models.Model], ...] = (
+    Reference,
+    Review,
+    ImportRun,
+    ImportedRow,
+    ImportFinding,
+    RestoreRun,
+)
 
 
 def populate(world: World) -> None:
@@ -61,7 +72,11 @@ def populate(world: World) -> None:
     checks.waive(world.alice, name="ledger_scan", reason="known", expires_at=clock.now() + timedelta(days=1))
     refuse(world.scout, code="stopped", about=uuid4())
     world.erase(old.id, note="asked for by its author")
+    export_file(world.alice, world.now(), BytesIO(), format="prov", selection=Selection())
     checkpoints.checkpoint(world.namespace, make_key=True)
+    # No entry: it says of the first ones that they came from an archive.
+    told = {"archive": bytes(32), "restored_at": clock.now(), "keeps_people": True}
+    Restoration.objects.create(namespace_id=world.namespace, seq=1, **told)
     given = {"record": new, "run": uuid4()}
     for model in NO_OPERATION_YET:
         ids = {**given, "id": given["run"]} if model is ImportRun else given

@@ -133,8 +133,8 @@ def waiting_on(key: str, statement: str) -> None:
 
 def memberships(person: int, *, now: datetime) -> list[Member]:
     """The namespaces in which the person has a role, oldest first; ended and expired ones are left out."""
-    newer = Membership.objects.filter(namespace=OuterRef("namespace"), person=person, seq__gt=OuterRef("seq"))
-    rows = Membership.objects.filter(~Exists(newer), person=person).exclude(role="none").order_by("namespace_id")
+    newer = Membership.in_force.filter(namespace=OuterRef("namespace"), person=person, seq__gt=OuterRef("seq"))
+    rows = Membership.in_force.filter(~Exists(newer), person=person).exclude(role="none").order_by("namespace_id")
     found = rows.values_list("namespace_id", "namespace__name", "role", "expires_at")
     return [
         Member(namespace, name, cast(Role, role), expires_at)

@@ -9,13 +9,15 @@ from __future__ import annotations
 from typing import ClassVar
 
 from django.db import models
+from django.db.models import Exists, OuterRef
 
 from memory.base.models import Evidence, Projection, SameNamespaceKey, entry_key, one_of
+from memory.ledger.models import Restoration
 
 ROLES = ("auditor", "reviewer", "owner", "none")
 SCOPES = ("read", "write", "control")
 RUN_KINDS = ("conversation", "task", "session", "case")
-SETTINGS = ("approval_mode",)
+SETTINGS = ("approval_mode", "retention", "review_policy", "profile", "false_block_limit")
 
 
 def _agent_key(name: str) -> SameNamespaceKey:
@@ -83,10 +85,23 @@ class TokenRevocation(Evidence):
         ]  # fmt: skip
 
 
+class InForce(models.Manager["Membership"]):
+    """Memberships that count here: those of a restored archive only for accounts that came along with it."""
+
+    def get_queryset(self) -> models.QuerySet[Membership]:
+        former = Restoration.objects.filter(
+            namespace=OuterRef("namespace"), seq__gte=OuterRef("seq"), keeps_people=False
+        ).exclude(person=OuterRef("person"))
+        return super().get_queryset().filter(~Exists(former))
+
+
 class Membership(Evidence):
     """A person's role from this entry on; `none` ends it."""
 
     item_kind = "membership"
+
+    objects = models.Manager()
+    in_force = InForce()
 
     pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
     person = models.BigIntegerField()

@@ -12,7 +12,6 @@ from uuid import UUID
 from memory.agents.models import (
     ROLES,
     SCOPES,
-    SETTINGS,
     Agent,
     Freeze,
     Hold,
@@ -34,7 +33,12 @@ MARK = "plm_"
 DEFAULT_LIFE = timedelta(days=90)
 LONGEST_LIFE = timedelta(days=366)
 AUDITOR_LIFE = timedelta(days=90)
-SETTING_VALUES = {"approval_mode": ("two_person", "single_owner")}
+UNLIMITED = "unlimited"
+MOST_RETENTION_DAYS = 36_500
+SETTING_VALUES = {
+    "approval_mode": "two_person or single_owner",
+    "retention": f"a number of days, 1 to {MOST_RETENTION_DAYS}, or {UNLIMITED}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +201,7 @@ def admit_member(by: Actor, *, person: int, role: str, expires_at: datetime | No
 
 
 def _is_last_owner(namespace: int, person: int, now: datetime) -> bool:
-    others = Membership.objects.filter(namespace=namespace).exclude(person=person)
+    others = Membership.in_force.filter(namespace=namespace).exclude(person=person)
     return all(role_of(namespace, other, now) != "owner" for other in set(others.values_list("person", flat=True)))
 
 
@@ -218,14 +222,21 @@ def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None
 @retried
 def change_setting(by: Actor, *, name: str, value: str) -> Appended:
     """Set a setting of the namespace. Appends: `change_setting`. Raises Invalid, Forbidden (owners only)."""
-    if name not in SETTINGS:
-        raise Invalid.at("name", expected=" or ".join(SETTINGS), got=name)
-    if value not in SETTING_VALUES[name]:
-        raise Invalid.at("value", expected=" or ".join(SETTING_VALUES[name]), got=value)
+    if name not in SETTING_VALUES:
+        raise Invalid.at("name", expected=" or ".join(SETTING_VALUES), got=name)
+    if not _is_value(name, value):
+        raise Invalid.at("value", expected=SETTING_VALUES[name], got=value)
     with opened(by, verb="change_setting", need=gate.OWN, request=[name, value]) as entry:
         if not entry.is_replay:
             entry.add(Draft("setting", ids.new_id(), Setting, {"name": name}, {"value": value}))
     return entry.answer
+
+
+def _is_value(name: str, value: str) -> bool:
+    if name == "approval_mode":
+        return value in ("two_person", "single_owner")
+    is_number = value.isascii() and value.isdecimal() and len(value) <= 5 and value == str(int(value))
+    return value == UNLIMITED or (is_number and 1 <= int(value) <= MOST_RETENTION_DAYS)
 
 
 def _name(loc: str, text: str) -> None:

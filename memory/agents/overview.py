@@ -91,10 +91,12 @@ def overview(at: AsOf, *, now: datetime) -> Overview:
 
 
 def _people(at: AsOf, now: datetime) -> Subquery:
-    newer = Membership.objects.filter(
+    newer = Membership.in_force.filter(
         namespace=OuterRef("namespace"), person=OuterRef("person"), seq__gt=OuterRef("seq")
     )
-    rows = Membership.objects.filter(~Exists(newer), Q(expires_at=None) | Q(expires_at__gt=now), namespace=at.namespace)
+    rows = Membership.in_force.filter(
+        ~Exists(newer), Q(expires_at=None) | Q(expires_at__gt=now), namespace=at.namespace
+    )
     counted = rows.exclude(role="none").order_by().values("namespace").annotate(n=Count("person"))
     return Subquery(counted.values("n")[:1])
 

@@ -52,7 +52,7 @@ class Invited:
 
 def members(namespace: int) -> list[MemberRow]:
     """Everybody whose newest membership gives a role, by name. One query."""
-    newer = Membership.objects.filter(
+    newer = Membership.in_force.filter(
         namespace=OuterRef("namespace"), person=OuterRef("person"), seq__gt=OuterRef("seq")
     )
     entry = Entry.objects.filter(namespace=OuterRef("namespace"), seq=OuterRef("seq"))
@@ -64,7 +64,7 @@ def members(namespace: int) -> list[MemberRow]:
         "since": Subquery(entry.values("recorded_at")[:1]),
         "by": Subquery(entry.values("person")[:1]),
     }
-    rows: Any = Membership.objects.filter(~Exists(newer), namespace=namespace).exclude(role="none").annotate(**columns)
+    rows: Any = Membership.in_force.filter(~Exists(newer), namespace=namespace).exclude(role="none").annotate(**columns)
     found = [
         MemberRow(
             row.person, row.name or f"person {row.person}", row.address or "", row.role, row.seq, row.since, row.by,
@@ -91,4 +91,4 @@ def invite(by: Actor, *, email: str, role: str, expires_at: datetime | None = No
 def _is_theirs_to_open(person: User, namespace: int) -> bool:
     """True if nobody has signed in to the account yet and only this namespace knows it."""
     has_entered = person.last_login is not None or person.has_usable_password()
-    return not has_entered and not Membership.objects.filter(person=person.pk).exclude(namespace=namespace).exists()
+    return not has_entered and not Membership.in_force.filter(person=person.pk).exclude(namespace=namespace).exists()

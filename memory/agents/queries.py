@@ -135,15 +135,19 @@ def token_with(namespace: int, secret_hash: bytes, now: datetime) -> Token | Non
     return None if revoked else token
 
 
-def token_opens(namespace: str, secret_hash: bytes, now: datetime) -> tuple[int, UUID, tuple[str, ...]] | None:
-    """(namespace, agent, scopes) of the live token with that hash in the namespace of that name. One query."""
+def token_opens(namespace: str, secret_hash: bytes, now: datetime) -> tuple[int, UUID, UUID, tuple[str, ...]] | None:
+    """(namespace, agent, token, scopes) of the live token with that hash in the namespace of that name. One query."""
     rows = sql.fetch(
-        "SELECT t.namespace_id, t.agent, t.scopes FROM memory_namespace n JOIN memory_token t ON t.namespace_id = n.id"
+        "SELECT t.namespace_id, t.agent, t.id, t.scopes FROM memory_namespace n"
+        " JOIN memory_token t ON t.namespace_id = n.id"
         " WHERE n.name = %s AND t.secret_hash = %s AND t.expires_at > %s AND NOT EXISTS"
         " (SELECT 1 FROM memory_tokenrevocation r WHERE r.namespace_id = t.namespace_id AND r.token = t.id)",
         [namespace, secret_hash, now],
     )
-    return None if not rows else (rows[0][0], sql.as_id(rows[0][1]), scopes_of(rows[0][2]))
+    if not rows:
+        return None
+    store, agent, token, scopes = rows[0]
+    return store, sql.as_id(agent), sql.as_id(token), scopes_of(scopes)
 
 
 def token_namespaces(secret_hash: bytes) -> list[int]:
@@ -167,7 +171,7 @@ def frozen(namespace: int, agent: UUID) -> bool:
 
 def membership_of(namespace: int, person: int) -> Membership | None:
     """The person's newest membership row, whatever it says."""
-    return Membership.objects.filter(namespace=namespace, person=person).order_by("-seq").first()
+    return Membership.in_force.filter(namespace=namespace, person=person).order_by("-seq").first()
 
 
 def role_of(namespace: int, person: int, now: datetime | None = None) -> str | None:
@@ -183,7 +187,7 @@ def role_of(namespace: int, person: int, now: datetime | None = None) -> str | N
 def namespaces_of(person: int, now: datetime) -> dict[int, str]:
     """{namespace id: role} of the person, expired ones left out."""
     newest: dict[int, Membership] = {}
-    for row in Membership.objects.filter(person=person).order_by("seq"):
+    for row in Membership.in_force.filter(person=person).order_by("seq"):
         newest[row.namespace_id] = row
     return {
         namespace: row.role

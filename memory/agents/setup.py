@@ -143,7 +143,7 @@ def first_run(*, owner_email: str) -> FirstRun | None:
 
 
 def _has_owner() -> bool:
-    owners = Membership.objects.filter(role="owner").values_list("namespace", "person")
+    owners = Membership.in_force.filter(role="owner").values_list("namespace", "person")
     return any(role_of(namespace, person) == "owner" for namespace, person in set(owners))
 
 

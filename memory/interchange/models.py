@@ -13,6 +13,7 @@ from django.db import models
 from memory.base.models import Evidence, Projection, SameNamespaceKey, entry_key, one_of
 
 FORMATS = ("contextfs",)
+EXPORT_FORMATS = ("jsonl", "prov", "openlineage")
 BECAME = ("record", "edge", "inverse", "finding")
 SEVERITIES = ("repaired", "quarantined", "information")
 
@@ -100,6 +101,46 @@ class ImportFinding(Evidence):
             models.Index(fields=["namespace", "run", "severity"], name="import_finding_run_index"),
             models.Index(fields=["namespace", "record"], name="import_finding_record"),
         ]
+
+
+class ExportRun(Evidence):
+    """A file that left the house: its format, the point it shows, how much it holds, and its SHA-256.
+
+    The filter is content (part `report`). What it held cannot be called back; an erasure names it as out of reach.
+    """
+
+    item_kind = "export_run"
+
+    pk = models.CompositePrimaryKey("namespace_id", "id")
+    id = models.UUIDField()
+    format = models.CharField(max_length=16)
+    at_seq = models.BigIntegerField()
+    n_items = models.BigIntegerField()
+    n_bytes = models.BigIntegerField()
+    file_digest = models.BinaryField(max_length=32)
+
+    class Meta:
+        constraints: ClassVar = [
+            one_of("format", EXPORT_FORMATS, "export_run_format"),
+            models.UniqueConstraint(fields=["namespace", "seq", "item"], name="export_run_item"),
+            entry_key("export_run_entry"),
+        ]
+
+
+class RestoreRun(Evidence):
+    """An archive that a member of this namespace restored beside it: the namespace of uid `store`, `size` entries."""
+
+    item_kind = "restore_run"
+
+    pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
+    store = models.UUIDField()
+    size = models.BigIntegerField()
+    root = models.BinaryField(max_length=32)
+    file_digest = models.BinaryField(max_length=32)
+    n_erased = models.IntegerField()
+
+    class Meta:
+        constraints: ClassVar = [entry_key("restore_run_entry")]
 
 
 class StagedRow(Projection):

@@ -199,6 +199,25 @@ class Checkpoint(Evidence):
         constraints: ClassVar = [entry_key("checkpoint_entry")]
 
 
+class Restoration(Evidence):
+    """The first `seq` entries of this log came verbatim from an archive of another store.
+
+    It speaks about entries and is none, as a checkpoint does, so that the log goes on as the archive ends. `person` is
+    who restored it here: the accounts that the archive's memberships name are those of the former host, and open
+    nothing here but to that person; `keeps_people` where the accounts came along too.
+    """
+
+    item = None  # type: ignore[assignment]
+    pk = models.CompositePrimaryKey("namespace_id", "seq")
+    archive = models.BinaryField(max_length=32)
+    restored_at = models.DateTimeField()
+    person = models.BigIntegerField(null=True)
+    keeps_people = models.BooleanField()
+
+    class Meta:
+        constraints: ClassVar = [entry_key("restoration_entry")]
+
+
 class Head(Projection):
     """The length and last instant of a log: the row that a writer locks."""
 

@@ -1,0 +1,100 @@
+"""Exports by the name of their format: one way out for pages, routes and commands. Nothing is written to the store.
+
+Invariants
+- An archive (jsonl) is of the whole namespace at its head; provenance (prov, openlineage) of a slice at any point.
+- An archive holds what idempotency and repeated imports rest on, the namespace's secret: it is for owners. Provenance
+  is for everybody who reads.
+- The same slice at the same point has the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, BinaryIO
+
+from memory.base import gate
+from memory.base.actor import Actor
+from memory.base.asof import AsOf
+from memory.base.bodies import JSON, NDJSON
+from memory.base.canonical import canonical
+from memory.base.errors import Invalid
+from memory.interchange import openlineage, prov
+from memory.interchange.jsonl import writing
+from memory.interchange.models import EXPORT_FORMATS
+from memory.interchange.slices import Selection, Slice, slice_of
+
+MEDIA = {"jsonl": NDJSON, "prov": JSON, "openlineage": NDJSON}
+ENDINGS = {"jsonl": "jsonl", "prov": "prov.json", "openlineage": "openlineage.jsonl"}
+NEEDS = {"jsonl": gate.OWN, "prov": gate.READ, "openlineage": gate.READ}
+PIECE_BYTES = 1024**2
+
+Progress = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A file as it was written: the format, the last entry it speaks of, what it holds and its SHA-256."""
+
+    format: str
+    at_seq: int
+    n_items: int
+    n_bytes: int
+    sha256: bytes
+
+
+def export(
+    by: Actor, at: AsOf, stream: BinaryIO, *, format: str, selection: Selection, progress: Progress | None = None
+) -> Exported:
+    """Write the export into the empty, seekable stream.
+
+    Raises Invalid (format; a filter or a past point of an archive), Forbidden (an archive is for owners), NotFound,
+    TooLarge, Conflict (damaged content).
+    """
+    if format not in EXPORT_FORMATS:
+        raise Invalid.at("format", expected=" or ".join(EXPORT_FORMATS), got=format)
+    gate.permits(by, NEEDS[format])
+    if format == "jsonl":
+        _require_whole(at, selection)
+        written = writing.write(stream, namespace=at.namespace, progress=progress)
+        return _exported(stream, format, written.size, written.n_items)
+    found = slice_of(at, selection)
+    if format == "prov":
+        stream.write(canonical(prov.document(found)) + b"\n")
+    else:
+        stream.writelines(canonical(event) + b"\n" for event in openlineage.events(found))
+    return _exported(stream, format, at.seq, len(found.versions) + len(found.acts))
+
+
+def _require_whole(at: AsOf, selection: Selection) -> None:
+    given = {
+        "from": selection.since, "to": selection.until, "run": selection.run, "agent": selection.agent,
+        "focus": selection.focus,
+    }  # fmt: skip
+    for name, value in given.items():
+        if value is not None:
+            raise Invalid.at(name, expected="no filter: an archive is of the whole namespace", got=value)
+    if at.seq < at.head or at.source_at is not None:
+        raise Invalid.at("known_at", expected="no point: an archive is of the namespace as it stands")
+
+
+def _exported(stream: BinaryIO, format: str, at_seq: int, n_items: int) -> Exported:
+    digest, n_bytes = sha256(), 0
+    stream.seek(0)
+    while piece := stream.read(PIECE_BYTES):
+        digest.update(piece)
+        n_bytes += len(piece)
+    stream.seek(0)
+    return Exported(format, at_seq, n_items, n_bytes, digest.digest())
+
+
+def provenance(at: AsOf, selection: Selection) -> tuple[Slice, dict[str, Any]]:
+    """The slice and its PROV-JSON, for a page that offers it as a file."""
+    found = slice_of(at, selection)
+    return found, prov.document(found)
+
+
+def file_name(namespace: str, exported: Exported) -> str:
+    """What the file is called."""
+    return f"{namespace}-seq-{exported.at_seq}.{ENDINGS[exported.format]}"
