@@ -70,10 +70,9 @@ def _line(number: int, raw: bytes) -> Line:
         raise fault(number, "malformed", expected="JSON", got=str(error)) from error
     except CanonicalError as error:
         raise fault(number, error.code, expected=error.expected, got=f"{error.got} at {error.path}") from error
-    if not isinstance(value, dict) or value.get("type") not in FIELDS:
-        got = value.get("type") if isinstance(value, dict) else type(value).__name__
-        raise fault(number, "malformed", expected=f"an object of type {' or '.join(FIELDS)}", got=got)
-    kind = str(value["type"])
+    kind = value.get("type") if isinstance(value, dict) else type(value).__name__
+    if not isinstance(value, dict) or not isinstance(kind, str) or kind not in FIELDS:
+        raise fault(number, "malformed", expected=f"an object of type {' or '.join(FIELDS)}", got=kind)
     _require_fields(number, value, FIELDS[kind])
     try:
         is_canonical = spelled(value) == raw

@@ -22,6 +22,7 @@ from uuid import UUID
 
 from memory.base.canonical import canonical
 from memory.base.errors import Invalid
+from memory.base.models import Evidence
 from memory.base.text import NAMESPACE_PATTERN
 from memory.interchange.jsonl.columns import ColumnError, stored
 from memory.interchange.jsonl.lines import FORMAT, VERSION, Line, Tally, fault, read_lines, require_item
@@ -206,16 +207,8 @@ def _require_row(walk: _Walk, line: Line, item: Mapping[str, Any]) -> None:
     if (model is None) != (kind == "name") or not item["parts"].keys() <= PART_CODE.keys():
         raise fault(line.number, "row_mismatch", expected=f"{at}: a kind and parts that are known", got=kind)
     if (model is Namespace) != (walk.size == 1 and item["item"] == 0):
-        raise fault(
-            line.number, "row_mismatch", expected="the namespace as item 0 of entry 1 alone", got=f"{kind}, {at}"
-        )
-    try:
-        UUID(item["object"])
-        values = {} if model is None else stored(model, item["row"])
-        if model is None and item["row"]:
-            raise ColumnError(next(iter(item["row"])), "no column in the row of a name", "a column")
-    except ValueError as error:
-        raise fault(line.number, "row_mismatch", expected=f"{at} as its table has it", got=error) from error
+        raise fault(line.number, "row_mismatch", expected="the namespace as item 0 of entry 1", got=f"{kind}, {at}")
+    values = _row(line, item, model)
     parts = {name: bytes.fromhex(digest) for name, digest in item["parts"].items()}
     digest = commitment.item_commitment(committed_row(model, values), parts)
     if digest.hex() != item["commitment"]:
@@ -225,7 +218,27 @@ def _require_row(walk: _Walk, line: Line, item: Mapping[str, Any]) -> None:
     elif kind == "erasure":
         walk.erased[values["target_seq"], values["target_item"], values["target_part"]] = line.number
     elif kind == "public_key":
-        walk.keys.append(note.VerificationKey(walk.header["origin"], values["key"]))
+        walk.keys.append(_key(walk, line, values["key"]))
+
+
+def _row(line: Line, item: Mapping[str, Any], model: type[Evidence] | None) -> dict[str, Any]:
+    """The columns as the table takes them; none for a name, which commits to nothing but its part."""
+    try:
+        if str(UUID(item["object"])) != item["object"]:
+            raise ColumnError("object", "an id in its one spelling", item["object"])
+        if model is None and item["row"]:
+            raise ColumnError(next(iter(item["row"])), "no column in the row of a name", "a column")
+        return {} if model is None else stored(model, item["row"])
+    except ValueError as error:
+        expected = f"item {item['item']} as its table has it"
+        raise fault(line.number, "row_mismatch", expected=expected, got=error) from error
+
+
+def _key(walk: _Walk, line: Line, key: bytes) -> note.VerificationKey:
+    try:
+        return note.VerificationKey(walk.header["origin"], key)
+    except note.NoteError as error:
+        raise fault(line.number, "row_mismatch", expected="a public key", got=error) from error
 
 
 def _found(walk: _Walk, line: Line, values: Mapping[str, Any]) -> None:
