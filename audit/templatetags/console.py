@@ -15,8 +15,8 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from audit import states
-from audit.word_diff import DiffPart, WordDiff
-from audit.word_diff import word_diff as compare_words
+from memory.base.word_diff import DiffPart, WordDiff
+from memory.base.word_diff import word_diff as compare_words
 
 register = template.Library()
 

@@ -14,26 +14,27 @@ from memory.base.doors import Entered, Routes, actor, made, page
 from memory.base.errors import Invalid
 from memory.base.schemas import Id
 from memory.ledger.schemas import Point, rests_on
-from memory.lineage.operations import derivations, links, merging
-from memory.lineage.operations.deriving import Derived
-from memory.lineage.queries import ancestry as walks
-from memory.lineage.queries import graph as graphs
-from memory.lineage.schemas import (
-    DerivationIn,
-    DerivedOut,
-    EdgeIn,
-    EdgeOut,
-    EvolveIn,
+from memory.lineage.answers import (
     GraphFilter,
     GraphOut,
-    MergeIn,
-    SplitIn,
-    SupersedeIn,
+    MakingOut,
+    SuggestionOut,
+    SuggestionsOut,
+    TimelineFilter,
     TimelineOut,
     WalkLimit,
     WalkOut,
 )
-from memory.records.queries import detail
+from memory.lineage.operations import derivations, links, merging
+from memory.lineage.operations.deriving import Derived
+from memory.lineage.queries import ancestry as walks
+from memory.lineage.queries import graph as graphs
+from memory.lineage.queries import making as makings
+from memory.lineage.queries import suggestions as offered
+from memory.lineage.queries import timeline as lines
+from memory.lineage.queries.comparing import compared, other_point
+from memory.lineage.queries.pages import lineage_page
+from memory.lineage.schemas import DerivationIn, DerivedOut, EdgeIn, EdgeOut, EvolveIn, MergeIn, SplitIn, SupersedeIn
 
 routes = Routes("lineage")
 
@@ -75,7 +76,7 @@ def _derived(by: Actor, body: DerivationIn, *, base: str) -> Derived:
         case MergeIn():
             return merging.merge(
                 by, records=body.records, cause=body.cause(), strategy=body.strategy, content=body.content,
-                type=body.type, valid_time=body.valid_time,
+                summary=body.summary, type=body.type, valid_time=body.valid_time, interval=body.interval(),
             )  # fmt: skip
         case SplitIn():
             return derivations.split(by, record=body.record, parts=body.contents(), cause=body.cause())
@@ -117,16 +118,48 @@ def descendants(request: Entered, record: Record, point: Query[Point], limit: Wa
 
 
 @routes.read("/records/{record}/timeline", answer=TimelineOut)
-def timeline(request: Entered, record: Record, point: Query[Point]) -> TimelineOut:
-    """All versions of the line that a record belongs to."""
+def timeline(request: Entered, record: Record, point: Query[Point], where: Query[TimelineFilter]) -> TimelineOut:
+    """The line of versions that a record belongs to: who changed what, when and why, and whether the line is sound."""
     at = point.at(request.auth.namespace)
-    line = detail.record(at, id=record).line
-    return TimelineOut.of(line, detail.versions(at, line=line), **rests_on(at))
+    found = lines.timeline(at, line=lines.line_of(at, record=record))
+    by_source = at.source_at is not None
+    entries = lines.narrowed(
+        found.entries, by_source=by_source, at=where.at, since=where.since, reason=where.by_reason or ""
+    )  # fmt: skip
+    return TimelineOut.of(found, entries, **rests_on(at))
+
+
+@routes.read("/records/{record}/derivation", answer=MakingOut)
+def derivation(request: Entered, record: Record, point: Query[Point]) -> MakingOut:
+    """How a record came to be: reason, note, rules, sources, and what the sources of a merge do not agree on."""
+    at = point.at(request.auth.namespace)
+    lines.line_of(at, record=record)
+    return MakingOut.of(record, makings.making(at, record=record), **rests_on(at))
+
+
+@routes.read("/records/{record}/suggestions", answer=SuggestionsOut)
+def suggestions(request: Entered, record: Record, point: Query[Point]) -> SuggestionsOut:
+    """Records that a record may be linked to or merged with. Nothing is done until somebody confirms it."""
+    at = point.at(request.auth.namespace)
+    found = offered.suggestions(at, record=record)
+    return SuggestionsOut(record=record, items=[SuggestionOut.of(one) for one in found], **rests_on(at))
 
 
 @routes.read("/lineage", answer=GraphOut)
 def graph(request: Entered, point: Query[Point], where: Query[GraphFilter]) -> GraphOut:
     """A slice of the lineage around one record: nodes and links, with what is left out counted."""
     at = point.at(request.auth.namespace)
-    found = graphs.graph(at, focus=where.focus, up=where.up, down=where.down, groups=where.groups)
-    return GraphOut.of(found, **rests_on(at))
+    if where.after is not None:
+        if where.against or where.to is not None:
+            raise Invalid.at("after", expected="nothing beside it: pages are of one point and show no way")
+        alone = graphs.graph(at, focus=where.focus, up=0, down=0, groups=where.groups)
+        page = lineage_page(at, focus=where.focus, groups=where.groups, after=where.after, limit=where.limit)
+        return GraphOut.paged(alone, page, **rests_on(at))
+    if where.against:
+        against = other_point(at, where.against)
+        found = compared(
+            at, against=against, focus=where.focus, up=where.up, down=where.down, groups=where.groups, to=where.to
+        )  # fmt: skip
+        return GraphOut.compared(found, against, **rests_on(at))
+    slice_ = graphs.graph(at, focus=where.focus, up=where.up, down=where.down, groups=where.groups, to=where.to)
+    return GraphOut.of(slice_, **rests_on(at))

@@ -1,9 +1,15 @@
-"""Rules of a merge, and walks over edges: pure functions of values.
+"""Rules of a merge, walks and ways over edges, and what makes a line of versions sound: pure functions of values.
 
 - The stored payload of a merge does not depend on the order in which its sources were named.
-- Differing metadata is never overwritten: it is left out and given back as a conflict.
+- Differing metadata is never overwritten: it is left out and given back as a conflict. Under `latest` and `oldest` the
+  caller has said whose tags and metadata count, so nothing is left open there.
+- `latest` and `oldest` order by (valid start, seq, id): commutative too, but they read time, so two merges of equal
+  sources that were recorded in another order may differ.
 
-Source: laws of the store, section 3.
+- A line is sound where its versions are distinct, each evolved from the one before it, and instants never decrease.
+  A line that is not is told as it stands; nothing is sorted into order.
+
+Source: laws of the store, sections 3 and 4.5.
 """
 
 from __future__ import annotations
@@ -18,7 +24,8 @@ from uuid import UUID
 from memory.base.canonical import canonical
 from memory.base.intervals import Interval, hull_of, intersection_of
 
-Strategy = Literal["union", "intersection"]
+Strategy = Literal["union", "intersection", "latest", "oldest"]
+ValidRule = Literal["intersection", "hull", "explicit"]
 
 TYPE_RANK = (
     "fact", "decision", "procedural", "episodic", "user", "code", "error", "commit", "todo", "issue", "api", "schema",
@@ -40,6 +47,7 @@ class Source:
     pointer: str
     valid_from: datetime | None
     valid_to: datetime | None
+    seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +81,23 @@ class Reached(NamedTuple):
     depth: int
 
 
+class Version(NamedTuple):
+    """One version of a line, in the order of the ledger. `claimed_at` is the instant that an imported row claims."""
+
+    id: UUID
+    recorded_at: datetime
+    claimed_at: datetime | None
+    evolved_from: UUID | None
+
+
+class LineFault(NamedTuple):
+    """What a line does not keep, at which version, and the one before it."""
+
+    code: Literal["version_repeated", "not_the_next", "instant_decreases", "claimed_instant_decreases"]
+    version: UUID
+    before: UUID
+
+
 def merged(sources: Sequence[Source], *, strategy: Strategy) -> Merged:
     """Merge the sources by the rules of the store; independent of their order.
 
@@ -80,13 +105,28 @@ def merged(sources: Sequence[Source], *, strategy: Strategy) -> Merged:
     """
     ordered = sorted(sources, key=lambda source: source.id)
     kind, type_rule = merged_type([source.type for source in ordered])
-    metadata, conflicts = _merged_metadata(ordered, strategy)
+    heard = _heard(ordered, strategy)
+    metadata, conflicts = _merged_metadata(heard, strategy)
     origin = _agreed(ordered, "origin", conflicts)
     pointer = _agreed(ordered, "pointer", conflicts)
     return Merged(
         content=joined([source.content for source in ordered]), type=kind, type_rule=type_rule,
-        tags=_merged_tags(ordered, strategy), metadata=metadata, origin=origin, pointer=pointer, conflicts=conflicts,
+        tags=_merged_tags(heard, strategy), metadata=metadata, origin=origin, pointer=pointer, conflicts=conflicts,
     )  # fmt: skip
+
+
+def _heard(sources: Sequence[Source], strategy: Strategy) -> Sequence[Source]:
+    """Whose tags and metadata count: all sources, or the one whose validity began last or first."""
+    if strategy == "latest":
+        return [max(sources, key=_in_time)]
+    if strategy == "oldest":
+        return [min(sources, key=_in_time)]
+    return sources
+
+
+def _in_time(source: Source) -> tuple[bool, datetime | None, int, UUID]:
+    """An open start lies before every instant; where two starts are equal the later entry is later."""
+    return source.valid_from is not None, source.valid_from, source.seq, source.id
 
 
 def joined(texts: Iterable[str]) -> str:
@@ -114,7 +154,7 @@ def merged_interval(intervals: Sequence[Interval], *, rule: Literal["intersectio
 
 def _merged_tags(sources: Sequence[Source], strategy: Strategy) -> tuple[str, ...]:
     sets = [set(source.tags) for source in sources]
-    chosen = set.union(*sets) if strategy == "union" else set.intersection(*sets)
+    chosen = set.intersection(*sets) if strategy == "intersection" else set.union(*sets)
     return tuple(sorted(chosen))
 
 
@@ -171,3 +211,60 @@ def walked(start: UUID, steps: Iterable[Step]) -> list[Reached]:
                 reached[target] = Reached(target, relation, node, depth)
                 level.append(target)
     return list(reached.values())
+
+
+def way_between(start: UUID, to: UUID, pairs: Iterable[tuple[UUID, UUID]]) -> list[UUID]:
+    """The shortest way from `start` to `to`, both named; empty where there is none.
+
+    pairs : (older, newer). A way straight up is preferred, then one straight down, then any; ties go by id.
+    """
+    ups, downs = defaultdict[UUID, set[UUID]](set), defaultdict[UUID, set[UUID]](set)
+    for older, newer in pairs:
+        ups[newer].add(older)
+        downs[older].add(newer)
+    both = {node: ups[node] | downs[node] for node in {*ups, *downs}}
+    ways = (_way(start, to, onwards) for onwards in (dict(ups), dict(downs), both))
+    return next((way for way in ways if way), [])
+
+
+def _way(start: UUID, to: UUID, onwards: Mapping[UUID, Iterable[UUID]]) -> list[UUID]:
+    came_from: dict[UUID, UUID] = {start: start}
+    level = [start]
+    while level and to not in came_from:
+        found: list[UUID] = []
+        for node in level:
+            for target in sorted(onwards.get(node, ()), key=lambda one: one.int):
+                if target not in came_from:
+                    came_from[target] = node
+                    found.append(target)
+        level = found
+    if to not in came_from:
+        return []
+    way = [to]
+    while way[-1] != start:
+        way.append(came_from[way[-1]])
+    return way[::-1]
+
+
+def line_faults(versions: Sequence[Version]) -> list[LineFault]:
+    """Everything that a line of versions does not keep, in its order; an empty list is a consistent line.
+
+    versions : in the order of the ledger.   Source: laws of the store, 4.5.
+    """
+    faults: list[LineFault] = []
+    seen: set[UUID] = set()
+    claimed: Version | None = None
+    for index, here in enumerate(versions):
+        before = versions[index - 1] if index else here
+        if here.id in seen:
+            faults.append(LineFault("version_repeated", here.id, before.id))
+        seen.add(here.id)
+        if index and here.evolved_from != before.id:
+            faults.append(LineFault("not_the_next", here.id, before.id))
+        if here.recorded_at < before.recorded_at:
+            faults.append(LineFault("instant_decreases", here.id, before.id))
+        if here.claimed_at is not None:
+            if claimed is not None and claimed.claimed_at is not None and here.claimed_at < claimed.claimed_at:
+                faults.append(LineFault("claimed_instant_decreases", here.id, claimed.id))
+            claimed = here
+    return faults

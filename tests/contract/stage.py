@@ -142,6 +142,8 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "lineage_ancestry": lambda s: Example(f"/records/{s.first.id}/ancestry"),
     "lineage_descendants": lambda s: Example(f"/records/{s.first.id}/descendants"),
     "lineage_timeline": lambda s: Example(f"/records/{s.first.id}/timeline"),
+    "lineage_derivation": lambda s: Example(f"/records/{s.first.id}/derivation"),
+    "lineage_suggestions": lambda s: Example(f"/records/{s.first.id}/suggestions"),
     "interchange_start": lambda s: Example(
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
@@ -163,10 +165,12 @@ NAMING = frozenset(
         "interchange_detail",
         "ledger_erase",
         "lineage_ancestry",
+        "lineage_derivation",
         "lineage_derive",
         "lineage_descendants",
         "lineage_graph",
         "lineage_link",
+        "lineage_suggestions",
         "lineage_timeline",
         "records_record",
         "records_resolve",

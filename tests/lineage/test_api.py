@@ -177,7 +177,7 @@ def test_a_slice_of_the_lineage_counts_what_it_leaves_out(world: World, agent: C
         str(second): (0, 1),
     }
     assert found["links"] == [
-        {"older": str(first), "newer": str(second), "relation": "evolved_from", "group": "derived"}
+        {"older": str(first), "newer": str(second), "relation": "evolved_from", "group": "derived", "change": None}
     ]
     assert (found["total"], found["truncated"], found["n_ancestors"], found["n_descendants"]) == (3, True, 1, 1)
     whole = agent.get("/lineage", focus=str(second), relations="derived").json()

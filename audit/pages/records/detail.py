@@ -25,9 +25,9 @@ from audit.pages import lineage
 from audit.pages.records import provenance
 from audit.secrets import covered, has_secret
 from audit.templatetags.console import count
-from audit.word_diff import WordDiff, word_diff
 from memory.base.canonical import canonical
 from memory.base.errors import Ambiguous, Invalid, NotFound
+from memory.base.word_diff import WordDiff, word_diff
 from memory.interchange.sources import raw_rows_of_records
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.queries.touching import touching

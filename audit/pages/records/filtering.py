@@ -17,10 +17,13 @@ from audit.components import FilterPart, Hidden
 from audit.frame import address, pairs_of
 from audit.templatetags.console import count
 from memory.base.errors import Invalid
+from memory.records.queries.detail import NO_SOURCE_TIME
 from memory.records.queries.lists import CAP, Filter, RecordPage
 
 NAMES = ("type", "agent", "run", "state", "source")
-WORDS = {"first_hand": "first-hand", "not_valid": "not true then"}
+WORDS = {
+    "first_hand": "first-hand", "not_valid": "not true then", NO_SOURCE_TIME: "without an instant of the source",
+}  # fmt: skip
 TOKEN = re.compile(r'(?P<name>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))|"(?P<phrase>[^"]*)"|(?P<word>\S+)')
 LINE_CHARS = 1_000
 
@@ -130,7 +133,9 @@ def hidden(given: Asked, page: RecordPage) -> tuple[Hidden, ...]:
     return tuple(
         Hidden(
             WORDS.get(word, word), count_text(n, page),
-            given.setting("include", ",".join(sorted({*given.where.include, word}))),
+            # No reading of a source shows what has no instant of it; the present does.
+            given.setting("known_at", "") if word == NO_SOURCE_TIME
+            else given.setting("include", ",".join(sorted({*given.where.include, word}))),
         )
         for word, n in page.hidden.items()
     )  # fmt: skip

@@ -14,7 +14,7 @@ from audit.frame import address, in_url, words
 from audit.navigation import Link
 from audit.pages.records.filtering import WORDS, Asked, asked, count_text, hidden, parts, typed_address, typed_line
 from audit.templatetags.console import count
-from memory.records.queries.detail import RecordRow
+from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow
 from memory.records.queries.lists import CAP, RANKED, RecordPage, records
 from memory.records.queries.lists import Facet as Counted
 from memory.records.queries.stubs import Stub, span, stubs
@@ -132,8 +132,8 @@ def _empty(visit: Visit, given: Asked, listed: RecordPage) -> dict[str, Any] | N
     if given.is_narrowed:
         text = " and ".join(part.words for part in parts(given, runs={}))
         return {"kind": "no_match", "words": text, "clear_url": given.cleared()}
-    if listed.hidden:
-        everything = given.setting("include", ",".join(sorted({*given.where.include, *listed.hidden})))
+    if shown_if_asked := set(listed.hidden) - {NO_SOURCE_TIME}:
+        everything = given.setting("include", ",".join(sorted({*given.where.include, *shown_if_asked})))
         return {"kind": "no_match", "words": "the record is current", "clear_url": everything}
     if visit.at.is_now:
         how = "The first one comes when an agent saves what it saw, or when an import brings what you have."

@@ -14,10 +14,12 @@ from memory.base.errors import Conflict, Invalid, StaleVersion
 from memory.ledger.operations.appending import retried
 from memory.ledger.queries.contents import commitments_of
 from memory.lineage.operations.deriving import Cause, Derived, Rules, answer_before, derive
+from memory.lineage.queries.differences import as_json, differences
 from memory.lineage.queries.sources import SourceRecord, load_sources
-from memory.records.models import RecordState
+from memory.records.models import Record, RecordState
 
 PARTS = 100
+VERSIONS_COMPARED = 500
 
 
 @retried
@@ -33,7 +35,7 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
     (source,) = load_sources(by.namespace, [record])
     source.require_usable(needs_content="content" not in changes)
     if base and (base != source.digest.hex() or source.state.superseded_seq is not None):
-        raise _stale(by.namespace, source)
+        raise _stale(by.namespace, source, base)
     new = replace(source.carried(), **changes)
     if new.valid_from is not None and new.valid_to is not None and new.valid_from >= new.valid_to:
         raise Invalid.at("valid_to", expected="an instant after valid_from", got=instants.text(new.valid_to))
@@ -44,14 +46,24 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
                    lines=[line], request=request)  # fmt: skip
 
 
-def _stale(namespace: int, source: SourceRecord) -> StaleVersion:
-    """The refusal that tells a client what to read, and what to name as its base next."""
+def _stale(namespace: int, source: SourceRecord, base: str) -> StaleVersion:
+    """The refusal that tells a client what to read, what to name as its base next, and what changed meanwhile."""
     head = list(_successors(namespace, source.id))[-1]
+    known = _version_of(namespace, source, base)
     digest = commitments_of(namespace, "record", [head])[head].hex()
     return StaleVersion(
         f"base is not the digest of the current version, which is {head}.",
         current={"record": str(head), "digest": digest},
+        since=str(known),
+        differs=as_json(differences(namespace, before=known, after=head)),
     )
+
+
+def _version_of(namespace: int, source: SourceRecord, base: str) -> UUID:
+    """The version of the line whose digest the client names; the named record where no version has it."""
+    line = Record.objects.filter(namespace=namespace, line=source.line).order_by("-seq").values_list("id", flat=True)
+    digests = commitments_of(namespace, "record", list(line[:VERSIONS_COMPARED]))
+    return next((version for version, digest in digests.items() if digest.hex() == base), source.id)
 
 
 @retried

@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import pairwise
 from typing import Any, Literal
 from uuid import UUID
 
@@ -24,9 +25,11 @@ from django.db import connection
 from memory.base import sql
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid, NotFound
+from memory.lineage.kernel import way_between
 from memory.lineage.models import ANCESTRY, STORED, SYMMETRIC
+from memory.lineage.queries.standing import standing, standing_values, unclaimed
 from memory.records.models import RecordState
-from memory.records.queries.detail import state_of
+from memory.records.queries.detail import NO_SOURCE_TIME, state_of
 
 MOST_NODES = 500
 MOST_LINKS = 1_500
@@ -45,8 +48,6 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "conflicts": ("contradicts",),
     "refers": tuple(name for name in STORED if name not in (*WALKED, "contradicts")),
 }
-# The plus keeps the bound on `seq` out of SQLite's choice of an index: it would read all edges of the namespace.
-POINT = "namespace_id = %s AND +seq <= %s"
 GROUP_OF = {relation: group for group, relations in GROUPS.items() for relation in relations}
 
 
@@ -91,14 +92,22 @@ class Slice:
     is_capped: bool
     cut_by: Cut
     groups: Mapping[str, int] = field(default_factory=dict)
+    path: tuple[UUID, ...] = ()
+    hidden: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def path_pairs(self) -> frozenset[frozenset[UUID]]:
+        """The two ends of each link on the path."""
+        return frozenset(frozenset(pair) for pair in pairwise(self.path))
 
 
 def graph(
     at: AsOf, *, focus: UUID, up: int = 1, down: int = 1, opened: Collection[tuple[UUID, Side]] = (),
-    groups: Collection[str] = (),
+    groups: Collection[str] = (), to: UUID | None = None,
 ) -> Slice:  # fmt: skip
     """The focus with `up` and `down` levels, one level more at each opened side, along the groups (none means all).
 
+    The way to `to`, where the lineage has one, is shown whatever the levels.
     Raises NotFound (no such record at the point), Invalid (levels, groups, too many opened sides).
     """
     relations = _relations(groups)
@@ -107,18 +116,36 @@ def graph(
     if len(opened) > MOST_OPEN:
         raise Invalid.at("open", expected=f"at most {MOST_OPEN} opened sides", got=len(opened))
     growth = _Growth(at, focus, relations)
-    growth.grow({"up": up, "down": down}, opened)
     whole = _whole(at, focus, relations)
+    path = () if to is None else tuple(way_between(focus, to, [(link.older, link.newer) for link in whole.links]))
+    growth.follow(path, whole.links)
+    growth.grow({"up": up, "down": down}, opened)
     inner, counts = _around(at, list(growth.depths))
     states = _states(at, growth.depths)
     if focus not in states:
         raise NotFound(f"There is no record {focus} as of entry {at.seq}.", id=str(focus))
-    return _sliced(growth, whole, inner, counts, states)
+    found = _sliced(growth, whole, inner, counts, states)
+    return replace(found, path=path, hidden=_left_out(at, focus, relations))
+
+
+def _left_out(at: AsOf, focus: UUID, relations: Sequence[str]) -> dict[str, int]:
+    """By a source's instants: how many records of the whole lineage have none."""
+    if at.source_at is None:
+        return {}
+    links = _whole(replace(at, source_at=None), focus, relations).links
+    n_left_out = unclaimed(at, {end for link in links for end in (link.older, link.newer)})
+    return {NO_SOURCE_TIME: n_left_out} if n_left_out else {}
 
 
 def whole_lineage(at: AsOf, *, focus: UUID, groups: Collection[str] = ()) -> list[GraphLink]:
     """Every link reached from the focus along derivations and supersessions, at most 20,000, in one order."""
     return _whole(at, focus, _relations(groups)).links
+
+
+def links_among(at: AsOf, nodes: Sequence[UUID], *, groups: Collection[str] = ()) -> list[GraphLink]:
+    """Every link of the groups with both ends among the nodes that stands at the point, in one order."""
+    relations = _relations(groups)
+    return sorted((link for link in _around(at, nodes)[0] if link.relation in relations), key=order_of_links)
 
 
 def _relations(groups: Collection[str]) -> tuple[str, ...]:
@@ -143,6 +170,19 @@ class _Growth:
     depths: dict[UUID, int] = field(default_factory=dict)
     links: dict[GraphLink, None] = field(default_factory=dict)
     cut_by: Cut = ""
+
+    def follow(self, path: Sequence[UUID], links: Iterable[GraphLink]) -> None:
+        """Take the way in first, with the links along it; what does not fit under the cap is left out of it."""
+        self.depths[self.focus] = 0
+        ends = {frozenset(pair) for pair in pairwise(path)}
+        along = {frozenset((link.older, link.newer)): link for link in links}
+        for near, far in pairwise(path[:MOST_NODES]):
+            link = along[frozenset((near, far))]
+            self.depths.setdefault(far, self.depths[near] + (-1 if link.older == far else 1))
+        self.links.update((link, None) for link in links if frozenset((link.older, link.newer)) in ends)
+        self.links = {link: None for link in self.links if link.older in self.depths and link.newer in self.depths}
+        if len(path) > MOST_NODES:
+            self.cut_by = "nodes"
 
     def grow(self, levels: Mapping[Side, int], opened: Collection[tuple[UUID, Side]]) -> None:
         self.depths[self.focus] = 0
@@ -184,13 +224,14 @@ class _Growth:
         ]
         if not ends:
             return None
+        point = standing(self.at)
         # One part for each end: no index serves a choice between the two columns.
-        parts = (f"SELECT source, relation, target, seq, item FROM memory_edge WHERE {POINT} AND {e}" for e, _ in ends)
+        parts = (f"SELECT source, relation, target, seq, item FROM memory_edge WHERE {point} AND {e}" for e, _ in ends)
         statement = (
             f"SELECT '{side}', source, relation, target FROM ({' UNION '.join(parts)}) AS found"
             f" ORDER BY seq DESC, item DESC LIMIT {MOST_LINKS + 1}"
         )
-        return statement, [value for _, given in ends for value in (self.at.namespace, self.at.seq, *given)]
+        return statement, [value for _, given in ends for value in (*standing_values(self.at), *given)]
 
     def _add(self, links: Sequence[GraphLink], side: Side, front: Collection[UUID]) -> list[UUID]:
         """Take the far ends in; answers those from which the next level walks on."""
@@ -223,10 +264,10 @@ def _whole(at: AsOf, focus: UUID, relations: Sequence[str]) -> _Whole:
     walked = [name for name in relations if name in WALKED]
     if not walked:
         return _Whole([], 0, 0, is_capped=False)
-    marks = _marks(walked)
-    filters = f"e.namespace_id = %s AND +e.seq <= %s AND e.relation IN ({marks})"
+    filters = f"e.relation IN ({_marks(walked)}) AND {standing(at, edges='e')}"
     first = "SELECT %s::uuid" if connection.vendor == "postgresql" else "SELECT %s"
     edges = "SELECT e.source, e.relation, e.target FROM"
+    asked = [*walked, *standing_values(at)]
     rows = sql.fetch(
         f"WITH RECURSIVE above(id) AS ({first} UNION"
         f" SELECT e.target FROM memory_edge e JOIN above ON e.source = above.id WHERE {filters}),"
@@ -234,12 +275,11 @@ def _whole(at: AsOf, focus: UUID, relations: Sequence[str]) -> _Whole:
         f" SELECT e.source FROM memory_edge e JOIN below ON e.target = below.id WHERE {filters})"
         f" {edges} above JOIN memory_edge e ON e.source = above.id WHERE {filters}"
         f" UNION {edges} below JOIN memory_edge e ON e.target = below.id WHERE {filters} LIMIT %s",
-        [*(value for _ in range(2) for value in (focus, at.namespace, at.seq, *walked)),
-         *(value for _ in range(2) for value in (at.namespace, at.seq, *walked)), MOST_COUNTED + 1],
-    )  # fmt: skip
+        [focus, *asked, focus, *asked, *asked, *asked, MOST_COUNTED + 1],
+    )
     links = sorted(
         (_link(sql.as_id(source), relation, sql.as_id(target)) for source, relation, target in rows),
-        key=_link_order,
+        key=order_of_links,
     )
     ups, downs = defaultdict[UUID, list[UUID]](list), defaultdict[UUID, list[UUID]](list)
     for link in links:
@@ -261,15 +301,16 @@ def _reached(start: UUID, onwards: Mapping[UUID, Sequence[UUID]]) -> set[UUID]:
 
 def _around(at: AsOf, nodes: Sequence[UUID]) -> tuple[list[GraphLink], list[tuple[UUID, str, str, int]]]:
     """(links with both ends among the nodes, [(node, column it stands in, relation, how many links)])."""
-    marks = _marks(nodes)
+    marks, point = _marks(nodes), standing(at)
+    asked = [*standing_values(at), *nodes]
     rows = sql.fetch(
         f"SELECT 'inner', source, relation, target, 1 FROM memory_edge"
-        f" WHERE {POINT} AND source IN ({marks}) AND target IN ({marks})"
+        f" WHERE {point} AND source IN ({marks}) AND target IN ({marks})"
         f" UNION ALL SELECT 'source', source, relation, source, count(*) FROM memory_edge"
-        f" WHERE {POINT} AND source IN ({marks}) GROUP BY source, relation"
+        f" WHERE {point} AND source IN ({marks}) GROUP BY source, relation"
         f" UNION ALL SELECT 'target', target, relation, target, count(*) FROM memory_edge"
-        f" WHERE {POINT} AND target IN ({marks}) GROUP BY target, relation",
-        [at.namespace, at.seq, *nodes, *nodes, at.namespace, at.seq, *nodes, at.namespace, at.seq, *nodes],
+        f" WHERE {point} AND target IN ({marks}) GROUP BY target, relation",
+        [*asked, *nodes, *asked, *asked],
     )
     inner = [_link(sql.as_id(row[1]), row[2], sql.as_id(row[3])) for row in rows if row[0] == "inner"]
     return inner, [(sql.as_id(row[1]), row[0], row[2], row[4]) for row in rows if row[0] != "inner"]
@@ -284,9 +325,9 @@ def _sliced(
     states: Mapping[UUID, RecordState],
 ) -> Slice:  # fmt: skip
     """Put the slice together. What the source did not claim yet at a source's instant is left out with its links."""
-    known = [*growth.links, *(link for link in sorted(inner, key=_link_order) if link.relation in growth.relations)]
+    known = [*growth.links, *(link for link in sorted(inner, key=order_of_links) if link.relation in growth.relations)]
     links = [link for link in dict.fromkeys(known) if link.older in states and link.newer in states]
-    shown = sorted(links[:MOST_LINKS], key=_link_order)
+    shown = sorted(links[:MOST_LINKS], key=order_of_links)
     hidden = _hidden(shown, counts, growth.relations)
     nodes = [_node(states[node], depth, hidden) for node, depth in growth.depths.items() if node in states]
     is_deep = any(
@@ -343,5 +384,6 @@ def _group_counts(inner: Iterable[GraphLink], counts: Iterable[tuple[UUID, str, 
     return {group: found[group] for group in GROUPS if found[group] > 0}
 
 
-def _link_order(link: GraphLink) -> tuple[Any, ...]:
+def order_of_links(link: GraphLink) -> tuple[Any, ...]:
+    """The one order of links."""
     return link.older.bytes, link.newer.bytes, link.relation

@@ -14,6 +14,9 @@ from memory.lineage.kernel import Source
 from memory.records.content import NewRecord
 from memory.records.models import RecordState
 
+# How many columns of `_joined` stand before those of the state.
+BESIDE = 4
+
 
 @dataclass(frozen=True, slots=True)
 class SourceRecord:
@@ -65,6 +68,7 @@ class SourceRecord:
         return Source(
             id=self.id, type=carried.type, content=carried.content, tags=carried.tags, metadata=carried.metadata,
             origin=carried.origin, pointer=carried.pointer, valid_from=carried.valid_from, valid_to=carried.valid_to,
+            seq=self.state.seq,
         )  # fmt: skip
 
 
@@ -72,18 +76,26 @@ def load_sources(namespace: int, records: Sequence[UUID]) -> list[SourceRecord]:
     """The records in the order named. Raises NotFound (unknown, or of another namespace), Invalid (one named twice)."""
     if len(set(records)) < len(records):
         raise Invalid.at("records", expected="distinct records")
-    found = {row.id: row for row in RecordState.objects.raw(_joined(len(records)), sql.adapted([namespace, *records]))}
+    rows = sql.fetch(_joined(len(records)), [namespace, *records])
+    found = {state.id: (state, *more) for state, *more in ((_state(row), *row[:BESIDE]) for row in rows)}
     missing = [record for record in records if record not in found]
     if missing:
         raise NotFound(f"There is no record {missing[0]}.", id=str(missing[0]))
-    parts = contents_of(namespace, [(state.seq, state.item) for state in found.values()])
-    return [_source(found[record], parts) for record in records]
+    parts = contents_of(namespace, [(state.seq, state.item) for state, *_ in found.values()])
+    return [_source(*found[record], parts) for record in records]
 
 
-def _source(state: Any, parts: Mapping[tuple[int, int], dict[str, Any]]) -> SourceRecord:
+def _state(row: Sequence[Any]) -> RecordState:
+    return sql.loaded(RecordState, row[BESIDE:])
+
+
+def _source(
+    state: RecordState, line: Any, ancestry_digest: Any, commitment: Any, type_text: str | None,
+    parts: Mapping[tuple[int, int], dict[str, Any]],
+) -> SourceRecord:  # fmt: skip
     return SourceRecord(
-        state=state, line=sql.as_id(state.line), ancestry_digest=bytes(state.ancestry_digest),
-        type=state.type_text or "unknown", digest=bytes(state.commitment), parts=parts[state.seq, state.item],
+        state=state, line=sql.as_id(line), ancestry_digest=bytes(ancestry_digest), type=type_text or "unknown",
+        digest=bytes(commitment), parts=parts[state.seq, state.item],
     )  # fmt: skip
 
 
@@ -91,7 +103,8 @@ def _joined(count: int) -> str:
     """State rows with what else a derivation reads of a record, by one query for all."""
     marks = ", ".join(["%s"] * count)
     return (
-        "SELECT s.*, r.line, r.ancestry_digest, i.commitment, n.text AS type_text FROM memory_recordstate s"
+        f"SELECT r.line, r.ancestry_digest, i.commitment, n.text, {sql.selected(RecordState, 's')}"
+        " FROM memory_recordstate s"
         " JOIN memory_record r ON r.namespace_id = s.namespace_id AND r.id = s.id"
         " JOIN memory_item i ON i.namespace_id = s.namespace_id AND i.seq = s.seq AND i.item = s.item"
         " LEFT JOIN memory_name n ON n.namespace_id = s.namespace_id AND n.id = s.type"

@@ -20,6 +20,8 @@ from memory.records.queries.provenance import Provenance, annotated, provenance_
 PREFIX = re.compile(r"[0-9a-f]{4,32}")
 CANDIDATES = 20
 CHUNK = 500
+# What a reading by a source's own instants leaves out: rows that have none.
+NO_SOURCE_TIME = "no_source_time"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Invariants
 - A row is in one bucket: erased, withdrawn, superseded, not_valid or current, the gravest first. `total`, `hidden` and
   the facets come from the same buckets, so that what is listed and what is counted cannot differ.
+- By a source's own instants, rows without one are left out and counted as `no_source_time`; nothing includes them.
 - The number of queries does not grow with the rows. Without a text: one that counts, one for the page, one for labels.
   With a text: one search, one for all its matches, one for labels. A match holds every word, so every word is its why.
 """
@@ -26,7 +27,7 @@ from memory.base.sql import as_id
 from memory.ledger.models import Name
 from memory.records import fulltext
 from memory.records.models import HIDDEN, SOURCE_CLASSES, RecordState, RecordStateQuerySet
-from memory.records.queries.detail import RecordRow, row_of, rows_of
+from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow, row_of, rows_of
 
 CAP = 10_000
 RANKED = 1_000
@@ -87,7 +88,7 @@ def records(at: AsOf, *, where: Filter, sort: str = "-recorded_at", after: str =
     rows = _matching(at, where)
     groups = _grouped(at, rows)
     found, following, previous = _keyset(_shown(at, where, rows), after, limit, newest_first=sort.startswith("-"))
-    return _page(at, where, groups, found, {}, following, previous)
+    return _page(at, where, groups, found, {}, following, previous, n_unclaimed=_unclaimed(at, where))
 
 
 def _require_words(where: Filter, sort: str) -> None:
@@ -105,16 +106,7 @@ def _require_words(where: Filter, sort: str) -> None:
 
 def _matching(at: AsOf, where: Filter) -> RecordStateQuerySet:
     """Everything that the filter meets, shown or hidden, with its bucket."""
-    rows = RecordState.objects.known(at)
-    if where.types:
-        rows = rows.filter(type__in=_ids_named(at, where.types))
-    if where.agents or where.agent_names:
-        named = Agent.objects.filter(namespace=at.namespace, name__in=_ids_named(at, where.agent_names)).values("id")
-        rows = rows.filter(Q(agent__in=where.agents) | Q(agent__in=Subquery(named)))
-    if where.runs:
-        rows = rows.filter(run__in=where.runs)
-    if where.source_classes:
-        rows = rows.filter(source_class__in=where.source_classes)
+    rows = _narrowed(at, where, RecordState.objects.known(at))
     is_valid = (Q(valid_from__isnull=True) | Q(valid_from__lte=at.valid_at)) & (
         Q(valid_to__isnull=True) | Q(valid_to__gt=at.valid_at)
     )
@@ -127,6 +119,27 @@ def _matching(at: AsOf, where: Filter) -> RecordStateQuerySet:
         output_field=CharField(),
     )
     return rows.annotate(bucket=bucket)
+
+
+def _unclaimed(at: AsOf, where: Filter, docs: Sequence[int] | None = None) -> int:
+    """By a source's instants: how many that the filter meets have none, up to the cap; of the documents, if given."""
+    if at.source_at is None:
+        return 0
+    rows = _narrowed(at, where, RecordState.objects.filter(namespace=at.namespace, source_recorded_at__isnull=True))
+    return (rows if docs is None else rows.filter(doc__in=docs))[: CAP + 1].count()
+
+
+def _narrowed(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> RecordStateQuerySet:
+    if where.types:
+        rows = rows.filter(type__in=_ids_named(at, where.types))
+    if where.agents or where.agent_names:
+        named = Agent.objects.filter(namespace=at.namespace, name__in=_ids_named(at, where.agent_names)).values("id")
+        rows = rows.filter(Q(agent__in=where.agents) | Q(agent__in=Subquery(named)))
+    if where.runs:
+        rows = rows.filter(run__in=where.runs)
+    if where.source_classes:
+        rows = rows.filter(source_class__in=where.source_classes)
+    return rows
 
 
 def _ids_named(at: AsOf, texts: Sequence[str]) -> Subquery:
@@ -195,7 +208,10 @@ def _searched(at: AsOf, where: Filter, sort: str, after: str, limit: int) -> Rec
     found = ordered[start : start + limit]
     following = str(start + limit) if len(ordered) > start + limit else ""
     previous = str(max(0, start - limit)) if start else ""
-    return _page(at, where, groups, found, scores, following, previous, why=tuple(terms))
+    n_unclaimed = _unclaimed(at, where, list(scores))
+    return _page(
+        at, where, groups, found, scores, following, previous, why=tuple(terms), n_unclaimed=n_unclaimed
+    )  # fmt: skip
 
 
 def _offset(after: str) -> int:
@@ -227,13 +243,15 @@ def _keyset(
 
 def _page(
     at: AsOf, where: Filter, groups: Sequence[_Group], found: Sequence[RecordState], scores: Mapping[int, float],
-    following: str, previous: str, *, why: tuple[str, ...] = (),
+    following: str, previous: str, *, why: tuple[str, ...] = (), n_unclaimed: int = 0,
 ) -> RecordPage:  # fmt: skip
     listed = [group for group in groups if _is_listed(where, group.bucket)]
     hidden = Counter[str]()
     for group in groups:
         if not _is_listed(where, group.bucket) and group.bucket != "current":
             hidden[group.bucket] += group.count
+    if n_unclaimed:
+        hidden[NO_SOURCE_TIME] = n_unclaimed
     counts = {
         "type": _counted(listed, "type"), "agent": _counted(listed, "agent"), "run": _counted(listed, "run"),
         "source": _counted(listed, "source_class"), "state": _counted(groups, "bucket"),

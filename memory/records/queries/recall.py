@@ -13,7 +13,7 @@ from memory.ledger.queries.contents import contents_of, name_ids
 from memory.records import fulltext
 from memory.records.fulltext import Hit
 from memory.records.models import RecordState, address_of
-from memory.records.queries.detail import state_of
+from memory.records.queries.detail import NO_SOURCE_TIME, state_of
 
 PAGE = 200
 DEEPEST = 4_000
@@ -76,6 +76,8 @@ def _admitted(
 ) -> list[tuple[Hit, RecordState]]:
     known = RecordState.objects.known(at)
     states = {state.doc: state for state in known.filter(doc__in=[hit.doc for hit in hits])}
+    if at.source_at is not None:
+        _count_unclaimed(at, hits, types, hidden)
     admitted: list[tuple[Hit, RecordState]] = []
     for hit in hits:
         state = states.get(hit.doc)
@@ -89,6 +91,14 @@ def _admitted(
         else:
             hidden[reason] += 1
     return admitted
+
+
+def _count_unclaimed(at: AsOf, hits: Sequence[Hit], types: set[UUID] | None, hidden: Counter[str]) -> None:
+    rows = RecordState.objects.filter(
+        namespace=at.namespace, doc__in=[hit.doc for hit in hits], source_recorded_at__isnull=True
+    )
+    if n_left_out := (rows if types is None else rows.filter(type__in=types)).count():
+        hidden[NO_SOURCE_TIME] += n_left_out
 
 
 def hidden_reason(at: AsOf, state: RecordState) -> str | None:

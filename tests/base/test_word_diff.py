@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from audit.word_diff import MOST_WORDS, DiffPart, word_diff
+from memory.base.word_diff import MOST_WORDS, DiffPart, word_diff
 
 WORDS = st.lists(st.sampled_from(["a", "b", "limit", " ", "\n", ".", "100", "é", "\u202e"]), max_size=25).map("".join)
 

@@ -1,0 +1,377 @@
+"""What the reads of lineage take and answer."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import BaseModel, Field
+
+from memory.base.asof import AsOf
+from memory.base.schemas import LIST_ITEMS, Id, Instant, Read
+from memory.lineage.kernel import LineFault, Reached
+from memory.lineage.queries.ancestry import LIMIT, Walk
+from memory.lineage.queries.comparing import Comparison
+from memory.lineage.queries.graph import GROUPS, MOST_DEPTH, GraphLink, GraphNode, Slice
+from memory.lineage.queries.making import MadeBy, Making, MergeConflict
+from memory.lineage.queries.pages import LineagePage
+from memory.lineage.queries.suggestions import Suggestion
+from memory.lineage.queries.timeline import Branch, Entry, Timeline
+from memory.records.schemas import RecordOut
+
+WalkLimit = Annotated[int, Field(ge=1, le=LIMIT)]
+Change = Literal["added", "removed", "kept"]
+Reason = Literal["observation", "inference", "correction", "decay"]
+GRAPH_OFFSET = 1_000_000
+
+
+class Parent(BaseModel):
+    """One edge, named from the end that is told of: what stands at the other one."""
+
+    relation: str
+    record: UUID
+
+
+class ReachedOut(BaseModel):
+    """One record of a walk, once: by which relation and from which record it is nearest, and how far."""
+
+    id: UUID
+    relation: str
+    from_: UUID = Field(serialization_alias="from")
+    depth: int
+
+    @classmethod
+    def of(cls, reached: Reached) -> ReachedOut:
+        return cls(id=reached.id, relation=reached.relation, from_=reached.from_id, depth=reached.depth)
+
+
+class WalkOut(Read):
+    """Everything reached from a record, nearest first. `digest` covers a record and all that it came from."""
+
+    record: UUID
+    digest: str
+    items: list[ReachedOut]
+    total: int
+    truncated: bool
+    hidden: dict[str, int]
+
+    @classmethod
+    def of(cls, walk: Walk, **told: Any) -> WalkOut:
+        return cls(
+            record=walk.record, digest=walk.digest.hex(), items=[ReachedOut.of(one) for one in walk.items],
+            total=walk.total, truncated=walk.truncated, hidden=dict(walk.hidden), **told,
+        )  # fmt: skip
+
+
+class GraphFilter(BaseModel):
+    """Which slice of the lineage: the record in its middle, levels up and down, and groups of relations.
+
+    With `after` the whole is read in pages instead; `against` compares the slice with that of another point.
+    """
+
+    focus: Id
+    up: Annotated[int, Field(ge=0, le=MOST_DEPTH)] = 1
+    down: Annotated[int, Field(ge=0, le=MOST_DEPTH)] = 1
+    relations: Annotated[str, Field(max_length=100, description=f"some of {', '.join(GROUPS)}, with commas")] = ""
+    to: Annotated[Id | None, Field(description="show the way to this record, whatever the levels")] = None
+    against: Annotated[str, Field(max_length=60, description="another point: seq:N, an instant, source:<instant>")] = ""
+    after: Annotated[int | None, Field(ge=0, le=GRAPH_OFFSET, description="the value of `next` that goes on")] = None
+    limit: Annotated[int, Field(ge=1, le=LIST_ITEMS)] = LIST_ITEMS
+
+    @property
+    def groups(self) -> frozenset[str]:
+        return frozenset(word.strip() for word in self.relations.split(",") if word.strip())
+
+
+class NodeOut(BaseModel):
+    """A record of the slice. `depth` is negative for what the focus rests on; hidden neighbours are counted.
+
+    `change` and `state_against` are told where two points are compared.
+    """
+
+    id: UUID
+    label: str
+    state: str
+    recorded_at: Instant
+    depth: int
+    n_hidden_up: int = 0
+    n_hidden_down: int = 0
+    change: Change | None = None
+    state_against: str | None = None
+
+    @classmethod
+    def of(cls, node: GraphNode, *, change: Change | None = None, against: str | None = None) -> NodeOut:
+        own = ("id", "label", "state", "recorded_at", "depth", "n_hidden_up", "n_hidden_down")
+        return cls(**{name: getattr(node, name) for name in own}, change=change, state_against=against)
+
+
+class LinkOut(BaseModel):
+    """`newer` rests on `older` by the relation."""
+
+    older: UUID
+    newer: UUID
+    relation: str
+    group: str
+    change: Change | None = None
+
+    @classmethod
+    def of(cls, link: GraphLink, *, change: Change | None = None) -> LinkOut:
+        return cls(older=link.older, newer=link.newer, relation=link.relation, group=link.group, change=change)
+
+
+class ChangesOut(BaseModel):
+    """How much changed from the other point to this one."""
+
+    seq: int
+    provisional: bool
+    added: int
+    removed: int
+    kept: int
+    added_links: int
+    removed_links: int
+    kept_links: int
+
+    @classmethod
+    def of(cls, found: Comparison, against: AsOf) -> ChangesOut:
+        words: tuple[Change, ...] = ("added", "removed", "kept")
+        nodes = {word: found.count(word)[0] for word in words}
+        links = {f"{word}_links": found.count(word)[1] for word in words}
+        return cls(seq=against.seq, provisional=against.provisional, **nodes, **links)
+
+
+class GraphOut(Read):
+    """A slice of the lineage, and how much it leaves out. `total_is_capped`: the totals are lower bounds.
+
+    `next` is the value of `after` that reads the whole on in pages; `path` is the way to `to`, both ends named.
+    """
+
+    focus: UUID
+    nodes: list[NodeOut]
+    links: list[LinkOut]
+    total: int
+    total_links: int
+    total_is_capped: bool
+    n_ancestors: int
+    n_descendants: int
+    truncated: bool
+    next: int | None
+    cut_by: str
+    groups: dict[str, int]
+    path: list[UUID]
+    hidden: dict[str, int]
+    against: ChangesOut | None = None
+
+    @classmethod
+    def of(cls, found: Slice, **told: Any) -> GraphOut:
+        nodes, links = [NodeOut.of(node) for node in found.nodes], [LinkOut.of(link) for link in found.links]
+        return cls._sliced(found, nodes, links, **told)
+
+    @classmethod
+    def compared(cls, found: Comparison, against: AsOf, **told: Any) -> GraphOut:
+        nodes = [
+            NodeOut.of(node, change=found.nodes[node.id], against=found.state_against.get(node.id))
+            for node in found.slice.nodes
+        ]
+        links = [LinkOut.of(link, change=found.links[link]) for link in found.slice.links]
+        return cls._sliced(found.slice, nodes, links, against=ChangesOut.of(found, against), **told)
+
+    @classmethod
+    def paged(cls, found: Slice, page: LineagePage, **told: Any) -> GraphOut:
+        """One page of the whole; `found` is the slice of the focus alone, which counts it."""
+        nodes = [
+            NodeOut(
+                id=one.row.id, label=one.row.first_line, state=one.row.state, recorded_at=one.row.recorded_at,
+                depth=one.depth,
+            )
+            for one in page.items
+        ]  # fmt: skip
+        answer = cls._sliced(found, nodes, [LinkOut.of(link) for link in page.links], **told)
+        return answer.model_copy(update={"next": page.next, "truncated": page.next is not None})
+
+    @classmethod
+    def _sliced(cls, found: Slice, nodes: list[NodeOut], links: list[LinkOut], **told: Any) -> GraphOut:
+        truncated = len(nodes) < found.n_nodes
+        return cls(
+            focus=found.focus, nodes=nodes, links=links, total=found.n_nodes, total_links=found.n_links,
+            total_is_capped=found.is_capped, n_ancestors=found.n_ancestors, n_descendants=found.n_descendants,
+            truncated=truncated, next=0 if truncated else None, cut_by=found.cut_by, groups=dict(found.groups),
+            path=list(found.path), hidden=dict(found.hidden), **told,
+        )  # fmt: skip
+
+
+class TimelineFilter(BaseModel):
+    """Which versions of the line: the last one at an instant, those after one, those changed for one reason."""
+
+    at: Instant | None = None
+    since: Instant | None = None
+    by_reason: Reason | None = None
+
+
+class VersionOut(RecordOut):
+    """One version and the derivation that made it; `made_by` is `save` where none did."""
+
+    made_by: str
+    reason: str | None
+    reason_given: bool
+    note: str
+    parents: list[Parent]
+    principal: str
+    person: int | None
+
+    @classmethod
+    def told(cls, entry: Entry) -> VersionOut:
+        own = ("reason", "reason_given", "note", "principal", "person")
+        return cls(
+            **RecordOut.of(entry.row).model_dump(), **{name: getattr(entry, name) for name in own}, made_by=entry.kind,
+            parents=[Parent(relation=relation, record=record) for relation, record in entry.parents],
+        )  # fmt: skip
+
+
+class FaultOut(BaseModel):
+    """What the line does not keep, at which version, and the one before it."""
+
+    code: str
+    version: UUID
+    before: UUID
+
+    @classmethod
+    def of(cls, fault: LineFault) -> FaultOut:
+        return cls(code=fault.code, version=fault.version, before=fault.before)
+
+
+class BranchOut(BaseModel):
+    """The record that a branch left, and the line of that record."""
+
+    record: UUID
+    line: UUID
+
+    @classmethod
+    def of(cls, branch: Branch) -> BranchOut:
+        return cls(record=branch.record, line=branch.line)
+
+
+class TimelineOut(Read):
+    """The versions of a record's line that were asked for, oldest first; `total` counts the whole line.
+
+    `head` is its newest version, `answer` the newest that is current at the point.
+    """
+
+    line: UUID
+    items: list[VersionOut]
+    total: int
+    truncated: bool
+    opened_by: str
+    branched_from: BranchOut | None
+    head: UUID | None
+    answer: UUID | None
+    is_consistent: bool
+    faults: list[FaultOut]
+
+    @classmethod
+    def of(cls, found: Timeline, entries: tuple[Entry, ...], **told: Any) -> TimelineOut:
+        return cls(
+            line=found.line, items=[VersionOut.told(entry) for entry in entries], total=found.n_versions,
+            truncated=len(found.entries) < found.n_versions, opened_by=found.opened_by,
+            branched_from=BranchOut.of(found.branched_from) if found.branched_from else None, head=found.head,
+            answer=found.answer, is_consistent=found.is_consistent, faults=[FaultOut.of(one) for one in found.faults],
+            **told,
+        )  # fmt: skip
+
+
+class SaidOut(BaseModel):
+    """One value and the sources that say it."""
+
+    value: Any
+    sources: list[UUID]
+
+
+class ConflictOut(BaseModel):
+    """A key on which the sources of a merge differ. `settled_by` is the version that said what holds; null is open."""
+
+    merged: UUID
+    key: str
+    values: list[SaidOut]
+    settled_by: UUID | None
+    settled_as: Any
+
+    @classmethod
+    def of(cls, found: MergeConflict) -> ConflictOut:
+        values = [SaidOut(value=said.value, sources=list(said.sources)) for said in found.said]
+        return cls(
+            merged=found.merged, key=found.key, values=values, settled_by=found.settled_by,
+            settled_as=found.settled_as,
+        )  # fmt: skip
+
+
+class MadeByOut(BaseModel):
+    """A derivation: why, by which rules, from what. `law` says what the rule of the valid time keeps."""
+
+    id: UUID
+    kind: str
+    reason: str
+    reason_given: bool
+    content_rule: str
+    type_rule: str
+    valid_rule: str
+    law: str
+    note: str
+    entry: int
+    sources: list[Parent]
+
+    @classmethod
+    def of(cls, found: MadeBy) -> MadeByOut:
+        own = ("id", "kind", "reason", "reason_given", "content_rule", "type_rule", "valid_rule", "law", "note")
+        return cls(
+            **{name: getattr(found, name) for name in own}, entry=found.seq,
+            sources=[Parent(relation=relation, record=record) for relation, record in found.sources],
+        )  # fmt: skip
+
+
+class MakingOut(Read):
+    """How a record came to be (null: it was saved), what put another in its place, and what its merges left open."""
+
+    record: UUID
+    made_by: MadeByOut | None
+    ended_by: list[MadeByOut]
+    conflicts: list[ConflictOut]
+    n_open: int
+    n_erased_conflicts: int
+
+    @classmethod
+    def of(cls, record: UUID, found: Making, **told: Any) -> MakingOut:
+        return cls(
+            record=record, made_by=MadeByOut.of(found.made_by) if found.made_by else None,
+            ended_by=[MadeByOut.of(one) for one in found.ended_by],
+            conflicts=[ConflictOut.of(one) for one in found.conflicts], n_open=found.n_open,
+            n_erased_conflicts=found.n_erased_conflicts, **told,
+        )  # fmt: skip
+
+
+class SuggestionOut(BaseModel):
+    """What may be confirmed with `POST /edges` (as it reads here) or, where `may_merge`, with a merge of both."""
+
+    kind: Literal["mentions", "mentioned_by", "same_text", "near_text"]
+    record: UUID
+    first_line: str
+    state: str
+    share: float | None
+    source: UUID
+    relation: str
+    target: UUID
+    may_merge: bool
+
+    @classmethod
+    def of(cls, found: Suggestion) -> SuggestionOut:
+        own = ("kind", "source", "relation", "target", "may_merge")
+        share = None if found.share is None else round(found.share, 4)
+        return cls(
+            **{name: getattr(found, name) for name in own}, record=found.row.id, first_line=found.row.first_line,
+            state=found.row.state, share=share,
+        )  # fmt: skip
+
+
+class SuggestionsOut(Read):
+    """What a record may be linked to or merged with. Nothing of it is done by being told."""
+
+    record: UUID
+    items: list[SuggestionOut]
