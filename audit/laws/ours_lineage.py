@@ -1,7 +1,7 @@
 """L2 and L3 over the windows of one of our namespaces: edges, the derivations that wrote them, the digests of records.
 
-- L2: what a record claims are the edges that its own entry lists, and its ancestry digest. An edge under a label of
-  derivations must be written by a derivation of its entry, and ancestry by the entry that created the record.
+- L2: what a record claims are the edges that its own entry lists, and its ancestry digest. Ancestry must be written by
+  a derivation of the entry that created the record. A supersession that an import took over as a link names none.
 - L3: an inverse is read off the stored edge, so an edge must be stored under the label that is turned round; and a
   derivation must have an edge.
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from audit.laws import ours_digests as digests
 from audit.laws.ours_place import Place
 from audit.laws.ours_rows import DerivationRow, EdgeRow, RecordRow, Window
-from audit.laws.relations import ANCESTRY, DERIVED, FORWARD, INVERSE, ONE_WAY, RELATION_OF
+from audit.laws.relations import ANCESTRY, FORWARD, INVERSE, ONE_WAY, RELATION_OF
 from audit.laws.tally import Tally
 from audit.laws.values import SCOPES, Aside, Finding, Scope
 
@@ -54,7 +54,8 @@ class Lineage:
             if edge.relation in ANCESTRY:
                 above[edge.source].append(edge)
                 self._feed_order(edge, created.get(edge.source))
-            if edge.relation in DERIVED and not _is_derived(edge, derivations, created):
+            is_told_derived = edge.relation in ANCESTRY or edge.derivation is not None
+            if is_told_derived and not _is_derived(edge, derivations, created):
                 self.agreement["store"].add(self.place.edge("edge_without_claim", edge, side="edge"))
                 disagreeing.add(edge.source)
         self._feed_derivations(window)

@@ -43,7 +43,7 @@ def ask_scan(by: Actor, *, kept: str = "") -> Job:
     if kept:
         read_kept(kept)
     job = jobs.ask(by, kind=KIND, given={"kept": kept, "namespace": Namespace.objects.get(pk=by.namespace).name})
-    if Item.objects.filter(namespace=by.namespace)[: IN_REQUEST_ITEMS + 1].count() > IN_REQUEST_ITEMS:
+    if is_long(by.namespace):
         scan_ledger.enqueue(str(job.id))
     else:
         run_scan(job.id)
@@ -58,7 +58,7 @@ def scan_ledger(job: str) -> None:
 def run_scan(id: UUID) -> None:
     """Do the work of a scan that was asked for, and write down what it found."""
     with jobs.running(id) as work:
-        by = _asker(work.job)
+        by = actor_of(work.job)
         found = scan(
             by.namespace, kept=work.job.given["kept"], progress=lambda done, total: work.tell("hashing", done, total)
         )
@@ -66,7 +66,13 @@ def run_scan(id: UUID) -> None:
         work.end({"run": str(written.id) if written else None, "report": None if written else report_of(found)})
 
 
-def _asker(job: Job) -> Actor:
+def is_long(namespace: int) -> bool:
+    """Whether hashing all items of the log takes longer than a request should."""
+    return Item.objects.filter(namespace=namespace)[: IN_REQUEST_ITEMS + 1].count() > IN_REQUEST_ITEMS
+
+
+def actor_of(job: Job) -> Actor:
+    """Who writes down what the job found. `given` of the job names its namespace.   Raises NotFound."""
     if job.person is None:
         return Actor(job.namespace, "system")
     by = by_person(job.person, namespace=job.given["namespace"], now=clock.now())
