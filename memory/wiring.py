@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from memory.agents.activity import labelled_by
 from memory.agents.attention import populated_by, waiting_on
-from memory.agents.guards import not_frozen, not_on_hold
-from memory.agents.models import Run
+from memory.agents.guards import not_on_hold, still_stands
+from memory.agents.models import Agent, Run
 from memory.agents.overview import counted_by, evidence_of, scanned_by
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
@@ -15,24 +15,33 @@ from memory.checks.ledger_scan import NAME as LEDGER_SCAN
 from memory.checks.ledger_scan import verify
 from memory.checks.models import CheckRun
 from memory.checks.running import run_by_name
+from memory.checks.scrubbing import scrubbed_after
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
+from memory.interchange.sweeping import staged_rows, task_results, uploads_and_results
+from memory.ledger.models import Entry
 from memory.ledger.operations.appending import accompany
-from memory.ledger.operations.erasing import reach
+from memory.ledger.operations.erasing import sweep_by
+from memory.ledger.operations.scrubbing import text_in
 from memory.ledger.projection import Heads, Nodes
 from memory.ledger.queries import radius
+from memory.ledger.queries.naming import held_in
+from memory.ledger.queries.reaching import reach
+from memory.ledger.queries.receipts import scrubs_told_by
 from memory.ledger.queries.verification import verify_also
 from memory.lineage.projection import children_at, texts_of_derivations
 from memory.lineage.projection import contribute as lineage_contribution
 from memory.lineage.queries.digests import digest_faults
+from memory.lineage.queries.quoting import quoting_records
 from memory.lineage.queries.resting import derived_records
+from memory.records import fulltext
 from memory.records.models import Record, RecordState, count_children_by
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
 
 
 def connect() -> None:
     """Idempotent: called once when the app is ready."""
-    gate.register(not_frozen)
+    gate.register(still_stands)
     gate.register(not_on_hold)
     accompany(attach)
     reach(raw_rows_of_records)
@@ -41,6 +50,8 @@ def connect() -> None:
     contribute(lineage_contribution)
     count_children_by(children_at)
     radius.contribute(derived_records)
+    radius.quoted_by(quoting_records)
+    _connect_erasure()
     run_by_name(LEDGER_SCAN, lambda by: verify(by)[0])
     verify_also(digest_faults)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
@@ -58,3 +69,16 @@ def connect() -> None:
     scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
     labelled_by(("record", "withdrawal", "review", "edge"), RecordState, "first_line")
     labelled_by(("import_run",), ImportRun, "source", is_name=True)
+
+
+def _connect_erasure() -> None:
+    """Where copies of text stand beside content and projections, and which columns hold ids of names."""
+    sweep_by("staged_rows", staged_rows)
+    sweep_by("uploads", uploads_and_results)
+    sweep_by("task_results", task_results)
+    text_in(fulltext.tables)
+    scrubs_told_by(scrubbed_after)
+    for model, column in (
+        (Entry, "host"), (Entry, "on_behalf_of"), (Agent, "name"), (Record, "type"), (ImportRun, "source"),
+    ):  # fmt: skip
+        held_in(model, column)

@@ -27,9 +27,9 @@ def by_token(secret: str, *, namespace: str, now: datetime) -> Actor:
     digest = secret_hash(secret)
     found = token_opens(namespace, digest, now) if NAMESPACE_PATTERN.fullmatch(namespace) else None
     if found is not None:
-        store, agent, scopes = found
+        store, agent, token, scopes = found
         powers: frozenset[Power] = frozenset().union(*(SCOPE_POWERS[scope] for scope in scopes))
-        return Actor(store, "agent", agent=agent, powers=powers)
+        return Actor(store, "agent", agent=agent, powers=powers, token=token)
     if token_opens_any(digest, now):
         raise _no_namespace(namespace)
     raise Unauthorized("This token is unknown, expired or revoked.")

@@ -22,10 +22,9 @@ class RunReferences:
             rows.extend((namespace, run, seq, item, key, text) for key, text in value["refs"].items())
         sql.insert(RunReference, rows)
 
-    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
-        for seq, item, part in refs:
-            if part == "run":
-                RunReference.objects.filter(namespace=namespace, seq=seq, item=item).delete()
+    def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
+        opened = [(at, item) for at, item, part in refs if part == "run"]
+        return sum(RunReference.objects.filter(namespace=namespace, seq=at, item=n).delete()[0] for at, n in opened)
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return projections.rows_of(RunReference, namespace)

@@ -38,6 +38,7 @@ class RunGiven:
 class Actor:
     """A principal at a door of one namespace.
 
+    `token` is the one that opened the door: it is asked about again under the lock, as the role of a person is.
     `loader` is set in a replay namespace only: the loader's agent, which writes in the name of another actor.
     """
 
@@ -47,6 +48,7 @@ class Actor:
     agent: UUID | None = None
     powers: frozenset[Power] = frozenset()
     role: Role | None = None
+    token: UUID | None = None
     host: str = ""
     on_behalf_of: str = ""
     run: RunGiven | None = None

@@ -101,10 +101,15 @@ def job(id: UUID, *, namespace: int, kind: str) -> Job:
 
 def jobs(*, namespace: int, kind: str) -> list[Job]:
     """The jobs of the kind that stand in the namespace, newest first."""
+    own = [one for one in every() if one.namespace == namespace and one.kind == kind]
+    return sorted(own, key=lambda one: (one.asked_at, one.id), reverse=True)
+
+
+def every() -> list[Job]:
+    """Every job that stands, of whatever kind and namespace, in no order."""
     names = [path.name for path in _home().iterdir()] if _home().is_dir() else []
     found = [_read(UUID(name)) for name in names if _is_id(name)]
-    own = [one for one in found if one is not None and one.namespace == namespace and one.kind == kind]
-    return sorted(own, key=lambda one: (one.asked_at, one.id), reverse=True)
+    return [one for one in found if one is not None]
 
 
 def drop(job: Job) -> None:

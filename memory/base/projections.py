@@ -24,8 +24,11 @@ class Projector(Protocol):
     def rebuild(self, namespace: int) -> None:
         """Delete the namespace's rows and derive them anew."""
 
-    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
-        """Drop every trace of the named content, which still stands when this is called."""
+    def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
+        """Drop every trace of the named content, which still stands when this is called; answers how many rows it hit.
+
+        seq : the entry that erases it, which is about to be written.
+        """
 
     def dump(self, namespace: int) -> Iterable[Row]:
         """All rows of the namespace in key order."""

@@ -103,3 +103,23 @@ class Guard(Operation):
 
     def describe(self) -> str:
         return f"Guard {self.table}"
+
+
+class Unguard(Guard):
+    """Migration operation: lift the guard of a table, so that its constraints can be changed; `Guard` follows."""
+
+    def deconstruct(self) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+        return "Unguard", (self.table, self.erasable), {}
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        super().database_backwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        super().database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def describe(self) -> str:
+        return f"Unguard {self.table}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from django.db.models import JSONField
+from django.db.models import JSONField, Q
 from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 
@@ -147,16 +147,20 @@ def records_of(namespace: Namespace, *, source: str, table: str, keys: Iterable[
     return found
 
 
-def raw_rows_of_records(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def raw_rows_of_records(namespace: int, items: Sequence[Item]) -> list[tuple[int, int]]:
     """What imports keep about these record items, for an erasure to reach: raw rows, findings and their raw rows."""
+    return kept_about(namespace, [item.object for item in items if item.kind == "record"])
+
+
+def kept_about(namespace: int, records: Sequence[UUID]) -> list[tuple[int, int]]:
+    """The items that imports keep about the records: findings, then raw rows, each in the order of the ledger."""
     found: list[tuple[int, int]] = []
-    for seq, item in items:
-        about = Item.objects.filter(namespace=namespace, seq=seq, item=item, kind="record")
-        record = about.values_list("object", flat=True).first()
-        if record is not None:
-            findings = ImportFinding.objects.filter(namespace=namespace, record=record).order_by("seq", "item")
-            found.extend(findings.values_list("seq", "item"))
-            about_it = [record, *findings.values_list("id", flat=True)]
-            rows = ImportedRow.objects.filter(namespace=namespace, object__in=about_it)
-            found.extend(rows.order_by("seq", "item").values_list("seq", "item"))
+    for start in range(0, len(records), CHUNK):
+        chunk = records[start : start + CHUNK]
+        findings = ImportFinding.objects.filter(namespace=namespace, record__in=chunk)
+        found.extend(findings.order_by("seq", "item").values_list("seq", "item"))
+        rows = ImportedRow.objects.filter(
+            Q(object__in=chunk) | Q(object__in=findings.values("id")), namespace=namespace
+        )
+        found.extend(rows.order_by("seq", "item").values_list("seq", "item"))
     return found

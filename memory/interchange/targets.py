@@ -85,7 +85,8 @@ def founder(by: Actor, *, owners: Iterable[int] = ()) -> Callable[[str], Namespa
 
     Appends: `create_namespace` and one `admit_member` for each owner. Raises Invalid (name), Conflict (founded since).
     """
-    persons = sorted({*owners, *([by.person] if by.person is not None else [])})
+    # The founder first: from the first member on, only who holds a role there may give one.
+    persons = list(dict.fromkeys([*([by.person] if by.person is not None else []), *sorted(owners)]))
 
     def ensure(name: str) -> Namespace:
         namespace = standing([name]).get(name)

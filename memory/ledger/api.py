@@ -8,14 +8,13 @@ from ninja import Path, Query
 from ninja.responses import Status
 
 from memory.base import gate
-from memory.base.actor import Actor
 from memory.base.doors import Entered, Routes, actor, made, page
-from memory.base.errors import DomainError, Invalid, NotFound
+from memory.base.errors import Invalid, NotFound
+from memory.ledger.erasures import ErasureIn, ErasureList, ErasureOut, ErasureRowOut, ReceiptOut
 from memory.ledger.kernel.note import NoteError
-from memory.ledger.operations import erasing
-from memory.ledger.queries import asof, proofs, verification
+from memory.ledger.operations import erasing, previews
 from memory.ledger.queries import entries as reads
-from memory.ledger.queries import radius as radii
+from memory.ledger.queries import proofs, receipts, verification
 from memory.ledger.schemas import (
     CheckpointOut,
     ConsistencyOut,
@@ -23,9 +22,8 @@ from memory.ledger.schemas import (
     EntryFilter,
     EntryList,
     EntryOut,
-    ErasureIn,
-    ErasureOut,
     ItemIndex,
+    Limit,
     Point,
     ProofOut,
     ScanOut,
@@ -98,24 +96,45 @@ def verify(request: Entered, body: VerifyIn) -> ScanOut:
 
 @routes.write("/erasures", need=gate.ERASE, answer=ErasureOut, makes=True, codes=("on_hold",))
 def erase(request: Entered, body: ErasureIn) -> Status[ErasureOut]:
-    """Erase the text of records or items for good; digests and proofs stay."""
+    """Erase text for good: of records, of items, or whatever names a subject; digests and proofs stay."""
     by = actor(request, body.run)
-    items = body.items or radii.items_of(by.namespace, kind="record", objects=body.records or [])
-    url = page(request, "/ledger")
+    found = previews.asked(by.namespace, records=body.records, items=body.items, subject=body.subject)
     if body.dry_run:
-        at = asof.now(by.namespace)
-        would = radii.radius(at, items=erasing.reached(by.namespace, items))
-        return made(ErasureOut.of(would, done=None, seq=at.seq, url=url, refusal=_refusal(by)), is_new=False)
-    done = erasing.erase(by, items=items, reason=body.reason, note=body.note)
-    found = radii.radius(asof.now(by.namespace), items=erasing.reached(by.namespace, items))
+        would = previews.preview(by, found=found, quoting=body.quoting)
+        answer = ErasureOut.of(
+            would.radius, done=None, seq=would.at.seq, url=page(request, "/erasures/new"), refusal=would.refusal,
+            hold=would.hold, n_within_words=found.n_within_words,
+        )  # fmt: skip
+        return made(answer, is_new=False)
+    why: dict[str, Any] = {"reason": body.reason, "note": body.note, "quoting": body.quoting}
+    if body.subject is not None:
+        done = erasing.erase_subject(by, subject=body.subject, **why)
+    else:
+        done = erasing.erase(by, items=found.items, **why)
     is_new = bool(done.refs) and not done.replayed
-    return made(ErasureOut.of(found, done=done.seq, seq=done.seq, url=url, replayed=not is_new), is_new=is_new)
+    answer = ErasureOut.of(
+        previews.done(by.namespace, done), done=done.seq, seq=done.seq, replayed=not is_new,
+        url=page(request, f"/erasures/{done.seq}"), n_within_words=found.n_within_words,
+    )  # fmt: skip
+    return made(answer, is_new=is_new)
 
 
-def _refusal(by: Actor) -> str | None:
-    """Why the act would be refused now."""
-    try:
-        gate.passes(by, gate.ERASE)
-    except DomainError as error:
-        return error.code
-    return None
+@routes.read("/erasures", answer=ErasureList)
+def erasures(
+    request: Entered, point: Query[Point], after: SeqParameter | None = None, limit: Limit = 50
+) -> ErasureList:
+    """Erasures, newest first."""
+    at = point.at(request.auth.namespace)
+    found = receipts.erasures(at, before=after, limit=limit + 1)
+    shown = found[:limit]
+    return ErasureList(
+        items=[ErasureRowOut.of(row) for row in shown], next=str(shown[-1].seq) if len(found) > limit else None,
+        total=receipts.count_erasures(at), **rests_on(at),
+    )  # fmt: skip
+
+
+@routes.read("/erasures/{seq}", answer=ReceiptOut)
+def erasure(request: Entered, seq: Annotated[SeqParameter, Path()], point: Query[Point]) -> ReceiptOut:
+    """The receipt of an erasure: what went, what stays, what nobody here can reach."""
+    at = point.at(request.auth.namespace)
+    return ReceiptOut.of(receipts.receipt(at, seq=seq), **rests_on(at))

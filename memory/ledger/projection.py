@@ -21,8 +21,9 @@ class Heads:
             values = {"size": last.seq, "last_at": last.recorded_at}
             Head.objects.update_or_create(namespace_id=namespace, defaults=values)
 
-    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
+    def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
         """It holds no text."""
+        return 0
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return projections.rows_of(Head, namespace)
@@ -42,8 +43,9 @@ class Nodes:
                 nodes[level, index] = digest
         sql.insert(Node, [(namespace, level, index, digest) for (level, index), digest in nodes.items()])
 
-    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
+    def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
         """It holds no text."""
+        return 0
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return projections.rows_of(Node, namespace)

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import BaseModel, ConfigDict, Field
 
 from memory.base.asof import AsOf
 from memory.base.canonical import INTEGER_LIMIT
-from memory.base.schemas import LIST_ITEMS, Act, Given, Id, Instant, Listed, Note, Read, Word, Written
+from memory.base.schemas import LIST_ITEMS, Given, Id, Instant, Listed, Read
 from memory.ledger.models import Checkpoint
 from memory.ledger.queries import asof
 from memory.ledger.queries.entries import EntryDetail, EntryRow, ItemRow
 from memory.ledger.queries.proofs import Consistency
-from memory.ledger.queries.radius import Affected, Part, Radius
 from memory.ledger.queries.scanning import Fault, Scan, Verdict
 
-REFERENCES = 1_000
 ITEM_LIMIT = 2**31 - 1
 KEPT_CHARS = 10_000
 
 SeqParameter = Annotated[int, Field(ge=1, le=INTEGER_LIMIT)]
 ItemIndex = Annotated[int, Field(ge=0, le=ITEM_LIMIT)]
 Limit = Annotated[int, Field(ge=1, le=LIST_ITEMS)]
-Address = tuple[
-    Annotated[int, Field(strict=True, ge=1, le=INTEGER_LIMIT)], Annotated[int, Field(strict=True, ge=0, le=ITEM_LIMIT)]
-]  # fmt: skip
 
 
 class Point(BaseModel):
@@ -230,67 +224,4 @@ class ScanOut(Read):
             seq=found.size, size=found.size, root=found.root.hex(), verdicts=verdicts, n_faults=len(found.faults),
             faults=[FaultOut.of(fault) for fault in found.faults[:LIST_ITEMS]],
             **{name: getattr(found, name) for name in counted},
-        )  # fmt: skip
-
-
-class ErasureIn(Act):
-    """What is to be erased, by record or by item, and why. A dry run erases nothing and tells what would go."""
-
-    records: Annotated[list[Id], Field(min_length=1, max_length=REFERENCES)] | None = None
-    items: Annotated[list[Address], Field(min_length=1, max_length=REFERENCES)] | None = None
-    reason: Literal["request", "policy", "secret", "mistake", "source"]
-    note: Note = ""
-    dry_run: StrictBool = False
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        if (self.records is None) == (self.items is None):
-            raise PydanticCustomError("one_of", "either `records` or `items`")
-        return self
-
-
-class PartRef(BaseModel):
-    """One part of one item, and what the item is about."""
-
-    seq: int
-    item: int
-    part: str
-    kind: str
-    object: UUID
-
-    @classmethod
-    def of(cls, row: Part) -> PartRef:
-        return cls(seq=row.seq, item=row.item, part=row.part, kind=row.kind, object=row.object)
-
-
-class AffectedOut(BaseModel):
-    """Something that rests on what is erased: it stays, and loses its ground."""
-
-    kind: str
-    id: str
-    relation: str
-
-    @classmethod
-    def of(cls, row: Affected) -> AffectedOut:
-        return cls(kind=row.kind, id=row.id, relation=row.relation)
-
-
-class ErasureOut(Written):
-    """What was erased, or what would be. `refusal` says why the act itself would be refused now."""
-
-    dry_run: bool
-    parts: list[PartRef]
-    n_gone_before: int
-    affected: list[AffectedOut]
-    n_affected: int
-    refusal: Word | None = None
-
-    @classmethod
-    def of(cls, found: Radius, *, done: int | None, **told: Any) -> ErasureOut:
-        """`done` is the entry that erased; None for what would be erased."""
-        parts = [PartRef.of(part) for part in found.parts if part.erased_by == done]
-        n_gone = sum(part.erased_by not in (None, done) for part in found.parts)
-        return cls(
-            parts=parts, n_gone_before=n_gone, dry_run=done is None,
-            affected=[AffectedOut.of(one) for one in found.affected], n_affected=found.n_affected, **told,
         )  # fmt: skip

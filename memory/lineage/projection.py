@@ -10,9 +10,12 @@ from django.db.models import Count, F, OuterRef, Q, Subquery
 from django.db.models.functions import Coalesce
 
 from memory.base.asof import AsOf
+from memory.ledger.models import Item
 from memory.lineage.models import ANCESTRY, Derivation, Edge
 from memory.lineage.operations.deriving import ENDS_CURRENCY, RELATION
-from memory.records.models import Record, RecordState
+from memory.records.models import RecordState
+
+CHUNK = 400
 
 
 def contribute(namespace: int) -> None:
@@ -36,17 +39,18 @@ def contribute(namespace: int) -> None:
         )  # fmt: skip
 
 
-def texts_of_derivations(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def texts_of_derivations(namespace: int, items: Sequence[Item]) -> list[tuple[int, int]]:
     """The items of derivations whose text says what these record items said: an erasure must reach them too.
 
     The note of the derivation that made a record speaks of its text; conflicts of a merge quote what its sources held.
     """
+    records = [item.object for item in items if item.kind == "record"]
     found: list[tuple[int, int]] = []
-    for seq, item in items:
-        about = Record.objects.filter(namespace=namespace, seq=seq, item=item).values("id")
+    for start in range(0, len(records), CHUNK):
+        chunk = records[start : start + CHUNK]
         edges = Edge.objects.filter(namespace=namespace, derivation__isnull=False)
-        making = edges.filter(source__in=about).values("derivation")
-        quoting = edges.filter(target__in=about).values("derivation")
+        making = edges.filter(source__in=chunk).values("derivation")
+        quoting = edges.filter(target__in=chunk).values("derivation")
         rows = Derivation.objects.filter(namespace=namespace)
         rows = rows.filter(Q(id__in=making) | Q(id__in=quoting, n_conflicts__gt=0)).order_by("seq", "item")
         found.extend(rows.values_list("seq", "item"))

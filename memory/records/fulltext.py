@@ -219,6 +219,11 @@ def clear(namespace: int) -> None:
             cursor.execute(f"DROP TABLE IF EXISTS {_table(namespace)}")
 
 
+def tables() -> tuple[str, ...]:
+    """The tables of the PostgreSQL index, which no model names."""
+    return ("memory_recordtext", "memory_recordtext_total")
+
+
 def exists(namespace: int) -> bool:
     """True if anything was ever indexed (SQLite: the namespace's table stands)."""
     with connection.cursor() as cursor:

@@ -8,7 +8,7 @@ from typing import Any
 from memory.base import projections, sql
 from memory.base.models import ContentRef
 from memory.base.text import first_line
-from memory.ledger.models import Entry, Erasure
+from memory.ledger.models import Entry, Erasure, Item
 from memory.ledger.queries.contents import contents_of
 from memory.records import fulltext
 from memory.records.content import text_digest, text_of
@@ -35,14 +35,13 @@ class RecordStates:
         for contribute in _contributions:
             contribute(namespace)
 
-    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
-        for seq, item in sorted({(seq, item) for seq, item, part in refs if part in ("content", "details")}):
-            erased = Erasure.objects.filter(
-                namespace=namespace, target_seq=seq, target_item=item, target_part="content"
-            )
-            RecordState.objects.filter(namespace=namespace, doc=doc_of(seq, item)).update(
-                first_line="", text_digest=None, erased_seq=erased.values_list("seq", flat=True).first()
-            )
+    def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
+        docs = [doc_of(at, item) for at, item, part in refs if part == "content"]
+        hit = 0
+        for start in range(0, len(docs), CHUNK):
+            rows = RecordState.objects.filter(namespace=namespace, doc__in=docs[start : start + CHUNK])
+            hit += rows.update(first_line="", text_digest=None, erased_seq=seq)
+        return hit
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return projections.rows_of(RecordState, namespace)
@@ -98,24 +97,28 @@ class RecordTexts:
             texts = ((doc_of(r.seq, r.item), parts[r.seq, r.item]) for r in chunk)
             fulltext.add(namespace, [(doc, text_of(stored)) for doc, stored in texts if "content" in stored])
 
-    def forget(self, namespace: int, refs: Sequence[ContentRef]) -> None:
-        reached = sorted({(seq, item) for seq, item, part in refs if part in ("content", "details")})
-        docs = {doc_of(*address): address for address in reached}
-        known = RecordState.objects.filter(namespace=namespace, doc__in=list(docs)).values_list("doc", flat=True)
-        parts = contents_of(namespace, reached)
-        texts = [(doc, text_of(parts[docs[doc]])) for doc in sorted(known)]
-        fulltext.remove(namespace, [(doc, text) for doc, text in texts if text])
+    def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
+        docs = {doc_of(at, item): (at, item) for at, item, part in refs if part in ("content", "details")}
+        wanted, hit = sorted(docs), 0
+        for start in range(0, len(wanted), CHUNK):
+            rows = RecordState.objects.filter(namespace=namespace, doc__in=wanted[start : start + CHUNK])
+            known = sorted(rows.values_list("doc", flat=True))
+            parts = contents_of(namespace, [docs[doc] for doc in known])
+            texts = [(doc, text) for doc in known if (text := text_of(parts[docs[doc]]))]
+            fulltext.remove(namespace, texts)
+            hit += len(texts)
+        return hit
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return fulltext.dump(namespace)
 
 
-def notes_of_records(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+def notes_of_records(namespace: int, items: Sequence[Item]) -> list[tuple[int, int]]:
     """The items that hold what was said about these record items: an erasure of a record must reach them too."""
+    records = [item.object for item in items if item.kind == "record"]
     found: list[tuple[int, int]] = []
-    for seq, item in items:
-        about = Record.objects.filter(namespace=namespace, seq=seq, item=item).values("id")
-        for model in (Withdrawal, Review):
-            rows = model._default_manager.filter(namespace=namespace, record__in=about).order_by("seq", "item")
-            found.extend(rows.values_list("seq", "item"))
+    for start in range(0, len(records), CHUNK):
+        about = {"namespace": namespace, "record__in": records[start : start + CHUNK]}
+        said = [model._default_manager.filter(**about).values_list("seq", "item") for model in (Withdrawal, Review)]
+        found.extend(said[0].union(said[1], all=True).order_by("seq", "item"))
     return found

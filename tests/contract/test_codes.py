@@ -97,7 +97,7 @@ CASES: dict[str, Callable[[Stage], HttpResponse]] = {
     "internal": internal,
 }
 # What a refusal brings along for the client to go on with.
-EXTRA = {"ambiguous": "candidates", "stale_version": "current", "on_hold": "seq", "idempotency_mismatch": "seq"}
+EXTRA = {"ambiguous": "candidates", "stale_version": "current", "on_hold": "hold", "idempotency_mismatch": "seq"}
 
 
 def test_every_code_of_the_api_is_met() -> None:

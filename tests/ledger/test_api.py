@@ -166,7 +166,7 @@ def test_an_erasure_tells_what_went_and_is_done_once(world: World, owner: Caller
 
 
 def test_items_are_erased_by_their_address(world: World, owner: Caller) -> None:
-    record = world.save("a secret").id
+    record, _ = (saved.id for saved in world.save_all("a secret", "another note"))
     seq, item = world.address(record)
     done = erase(owner, items=[[seq, item]]).json()
     assert [(part["seq"], part["item"], part["part"]) for part in done["parts"]] == [(seq, item, "content")]

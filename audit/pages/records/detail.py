@@ -28,7 +28,7 @@ from audit.templatetags.console import count
 from memory.base.canonical import canonical
 from memory.base.errors import Ambiguous, Invalid, NotFound
 from memory.base.word_diff import WordDiff, word_diff
-from memory.interchange.sources import raw_rows_of_records
+from memory.interchange.sources import kept_about
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.queries.touching import touching
 from memory.records.queries import detail as reads
@@ -218,7 +218,7 @@ def entries(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBas
 def source(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
     """The row of the source that became the record, as it was read."""
     found = reads.record(visit.at, id=record)
-    places = raw_rows_of_records(visit.at.namespace, [(found.row.seq, found.item)])
+    places = kept_about(visit.at.namespace, [found.row.id])
     stored = contents_of(visit.at.namespace, places)
     raws = [
         (seq, canonical(stored[seq, item]["raw"]).decode() if "raw" in stored[seq, item] else None)

@@ -1,23 +1,36 @@
 """Erasure: content and salt go, every digest and proof stays.
 
 Locks: the namespace head. Appends: `erase`, one Erasure row for each part that goes. No row of evidence is touched.
+
+Order under the lock: what is named and what must go with it, names that nothing else uses, projections and every other
+place that holds copies, the entry, then the content. The first Erasure row carries the wording of the reason (`note`)
+and what was touched where (`report`): counts and names of places, never a text.
+
+Source: laws of the store, deletion with shape kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from memory.base import gate, ids, projections
+from django.db import connection
+
+from memory.base import gate, ids, projections, sql
 from memory.base.actor import Actor
-from memory.base.errors import Invalid, NotFound
+from memory.base.errors import Conflict, IdempotencyMismatch, Invalid
 from memory.base.models import ContentRef
-from memory.ledger.drafts import Draft, unpack
-from memory.ledger.models import Content, Erasure, Item, Name
-from memory.ledger.operations.appending import answered_before, opened, retried
+from memory.ledger.drafts import Draft
+from memory.ledger.models import Entry, Erasure, Item, Namespace
+from memory.ledger.operations.appending import answered_before, key_digest, opened, retried
+from memory.ledger.operations.scrubbing import empty_log_after_commit
+from memory.ledger.queries.addressed import TARGET, Address, erased_parts, parts_of
+from memory.ledger.queries.reaching import going, with_unused_names
+from memory.ledger.queries.subjects import naming_items, subject_of
 
-Reach = Callable[[int, Sequence[tuple[int, int]]], Iterable[tuple[int, int]]]
-_reaches: list[Reach] = []
+Sweep = Callable[[int, Sequence[ContentRef]], int]
+_sweeps: dict[str, Sweep] = {}
 
 REASONS = ("request", "policy", "secret", "mistake", "source")
 
@@ -31,85 +44,131 @@ class Erased:
     replayed: bool = False
 
 
-def reach(function: Reach) -> None:
-    """Register what else must go with an item: its raw copy in an import."""
-    if function not in _reaches:
-        _reaches.append(function)
+def sweep_by(place: str, function: Sweep) -> None:
+    """Register a place beside content and projections that may hold copies: staged rows, uploads, failed tasks.
+
+    The function drops what may hold a copy, before the entry is written, and answers how many things that were.
+    """
+    _sweeps[place] = function
 
 
 @retried
-def erase(by: Actor, *, items: Sequence[tuple[int, int]], reason: str, note: str = "") -> Erased:
+def erase(by: Actor, *, items: Sequence[Address], reason: str, note: str = "", quoting: bool = False) -> Erased:
     """Erase all content of the items (seq, item) and of what must go with them; erasing twice is one entry.
 
-    Raises Forbidden (owners only), OnHold, NotFound (no such item), Invalid (reason, no item).
+    quoting : also erase what repeats a line of them word for word.
+
+    Raises Forbidden (owners only), OnHold, NotFound (no such item), Invalid (reason, no item), Conflict (no text).
     """
     # Before anything is read: whoever may not erase learns nothing of what stands or is gone.
     gate.passes(by, gate.ERASE)
-    if reason not in REASONS:
-        raise Invalid.at("reason", expected=" or ".join(REASONS), got=reason)
+    _require_reason(reason)
     if not items:
         raise Invalid.at("items", expected="at least one item to erase")
-    request = {"items": [list(item) for item in items], "reason": reason, "note": note}
+    request = _request(items, reason=reason, note=note, quoting=quoting)
     if (first := answered_before(by, verb="erase", need=gate.ERASE, request=request)) is not None:
-        return _answered(by.namespace, first)
-    items = reached(by.namespace, items)
-    wanted = list(_parts(by.namespace, items))
-    before = _gone(by.namespace, items)
-    if before.keys() >= set(wanted):
-        return Erased(max(before.values(), default=0), ())
+        return answer_of(by.namespace, first)
+    return _erase(by, items, reason=reason, note=note, quoting=quoting, request=request)
+
+
+@retried
+def erase_subject(by: Actor, *, subject: str, reason: str, note: str = "", quoting: bool = False) -> Erased:
+    """Erase everything whose text names the subject as a word or phrase, and the names that do.
+
+    The subject is no part of the stored fingerprint, which would let its holder test a guess of it: a request repeated
+    under its key is the first one where nothing names the subject any more, and another one where something does.
+    Raises as `erase`, and Conflict (nothing names it), IdempotencyMismatch.
+    """
+    gate.passes(by, gate.ERASE)
+    _require_reason(reason)
+    items = [(found.seq, found.item) for found in naming_items(by.namespace, subject_of(subject)) if found.is_whole]
+    earlier = _under_key(by)
+    if earlier is not None and (items or earlier.verb != "erase"):
+        raise IdempotencyMismatch(f"This Idempotency-Key was used by entry {earlier.seq}.", seq=earlier.seq)
+    if earlier is not None:
+        return answer_of(by.namespace, earlier.seq)
+    if not items:
+        raise Conflict("Nothing here names this subject.")
+    request = _request(items, reason=reason, note=note, quoting=quoting)
+    return _erase(by, items, reason=reason, note=note, quoting=quoting, request=request)
+
+
+def answer_of(namespace: int, seq: int) -> Erased:
+    """The answer that the erasing entry gave."""
+    refs = Erasure.objects.filter(namespace=namespace, seq=seq).order_by("item").values_list(*TARGET)
+    return Erased(seq, tuple(refs), replayed=True)
+
+
+def _require_reason(reason: str) -> None:
+    if reason not in REASONS:
+        raise Invalid.at("reason", expected=" or ".join(REASONS), got=reason)
+
+
+def _under_key(by: Actor) -> Entry | None:
+    if not by.idempotency_key:
+        return None
+    namespace = Namespace.objects.get(pk=by.namespace)
+    return Entry.objects.filter(namespace=namespace, key=key_digest(namespace, by)).first()
+
+
+def _request(items: Sequence[Address], *, reason: str, note: str, quoting: bool) -> dict[str, Any]:
+    request = {"items": [list(item) for item in items], "reason": reason, "note": note}
+    return {**request, "quoting": True} if quoting else request
+
+
+def _erase(by: Actor, items: Sequence[Address], *, reason: str, note: str, quoting: bool, request: Any) -> Erased:
+    if (before := _all_gone(by.namespace, going(by.namespace, items, quoting=quoting))) is not None:
+        return Erased(before, ())
     with opened(by, verb="erase", need=gate.ERASE, request=request) as entry:
         if entry.replayed_seq is not None:
-            return _answered(by.namespace, entry.replayed_seq)
-        before = _gone(by.namespace, items)
-        refs = tuple(ref for ref in wanted if ref not in before)
-        if not refs:
-            # Somebody else erased the rest before the lock was taken.
+            return answer_of(by.namespace, entry.replayed_seq)
+        # Asked again: what else must go may have been written, or erased, before the lock was taken.
+        found = going(by.namespace, items, quoting=quoting)
+        if (before := _all_gone(by.namespace, found)) is not None:
             entry.void()
-            return Erased(max(before.values()), ())
-        for index, (seq, item, part) in enumerate(refs):
-            row = {"target_seq": seq, "target_item": item, "target_part": part, "reason": reason}
-            parts = {"note": note} if note and index == 0 else {}
-            entry.add(Draft("erasure", ids.new_id(), Erasure, row, parts))
-        entry.then(lambda: _drop(by.namespace, refs))
+            return Erased(before, ())
+        found = with_unused_names(by.namespace, found)
+        gone = erased_parts(by.namespace, [(item.seq, item.item) for item in found])
+        refs = tuple(ref for ref in parts_of(found) if ref not in gone)
+        report = _forget(by.namespace, refs, seq=entry.seq)
+        entry.add(*_drafts(refs, reason=reason, note=note, report=report))
+        entry.then(lambda: _delete(by.namespace, refs))
+        entry.then(empty_log_after_commit)
     return Erased(entry.seq, refs)
 
 
-def reached(namespace: int, items: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The items and what must go with them, each once."""
-    return list(dict.fromkeys([*items, *(more for function in _reaches for more in function(namespace, items))]))
+def _all_gone(namespace: int, items: Sequence[Item]) -> int | None:
+    """The newest entry that erased any of the items, where nothing of them is left.   Raises Conflict (no text)."""
+    wanted = set(parts_of(items))
+    if not wanted:
+        raise Conflict("These items hold no text: there is nothing to erase.")
+    gone = erased_parts(namespace, [(item.seq, item.item) for item in items])
+    return max(gone.values()) if gone.keys() >= wanted else None
 
 
-def _answered(namespace: int, seq: int) -> Erased:
-    rows = Erasure.objects.filter(namespace=namespace, seq=seq).order_by("item")
-    refs = tuple(rows.values_list("target_seq", "target_item", "target_part"))
-    return Erased(seq, refs, replayed=True)
-
-
-def _parts(namespace: int, items: Sequence[tuple[int, int]]) -> Iterator[ContentRef]:
-    for seq, item in items:
-        found = Item.objects.filter(namespace=namespace, seq=seq, item=item).values_list("parts", flat=True).first()
-        if found is None:
-            raise NotFound(f"There is no item {item} of entry {seq}.")
-        for part in unpack(found):
-            yield seq, item, part
-
-
-def _gone(namespace: int, items: Sequence[tuple[int, int]]) -> dict[ContentRef, int]:
-    rows = Erasure.objects.filter(namespace=namespace, target_seq__in={seq for seq, _ in items})
-    wanted = set(items)
+def _forget(namespace: int, refs: Sequence[ContentRef], *, seq: int) -> dict[str, Any]:
+    """Let every derived table and every other place forget; answers what was touched, for the receipt."""
+    derived = {each.name: each.forget(namespace, refs, seq=seq) for each in projections.registered()}
+    swept = {place: function(namespace, refs) for place, function in _sweeps.items()}
+    n_names = sum(part == "name" for _, _, part in refs)
     return {
-        (row.target_seq, row.target_item, row.target_part): row.seq
-        for row in rows
-        if (row.target_seq, row.target_item) in wanted
-    }
+        "engine": connection.vendor, "content": len(refs) - n_names, "names": n_names, "salts": len(refs),
+        "projections": derived, "swept": swept,
+    }  # fmt: skip
 
 
-def _drop(namespace: int, refs: Sequence[ContentRef]) -> None:
-    """Projections first: some must see the text in order to forget it."""
-    for projector in projections.registered():
-        projector.forget(namespace, refs)
-    for seq, item, part in refs:
-        if part == "name":
-            Name.objects.filter(namespace=namespace, seq=seq, item=item).delete()
-        else:
-            Content.objects.filter(namespace=namespace, seq=seq, item=item, part=part).delete()
+def _drafts(refs: Sequence[ContentRef], *, reason: str, note: str, report: dict[str, Any]) -> list[Draft]:
+    drafts = []
+    for index, (seq, item, part) in enumerate(refs):
+        row = {"target_seq": seq, "target_item": item, "target_part": part, "reason": reason}
+        parts = {"report": report, **({"note": note} if note else {})} if index == 0 else {}
+        drafts.append(Draft("erasure", ids.new_id(), Erasure, row, parts))
+    return drafts
+
+
+def _delete(namespace: int, refs: Sequence[ContentRef]) -> None:
+    contents = [(namespace, *ref) for ref in refs if ref[2] != "name"]
+    names = [(namespace, seq, item) for seq, item, part in refs if part == "name"]
+    where = "namespace_id = %s AND seq = %s AND item = %s"
+    sql.run_many(f"DELETE FROM memory_content WHERE {where} AND part = %s", contents)
+    sql.run_many(f"DELETE FROM memory_name WHERE {where}", names)

@@ -1,8 +1,9 @@
-"""The blast radius of an erasure: what would go, and what rests on it and stays.
+"""The blast radius of an erasure: what would go, what quotes it, and what rests on it and stays.
 
 Invariants
 - Nothing is written and nothing is locked: the answer is a preview, and the act asks again.
-- What rests on an item is told by the slices above, which register it here; the ledger knows references only.
+- What rests on an item, and what repeats it word for word, is told by the slices above, which register it here; the
+  ledger knows references only.
 """
 
 from __future__ import annotations
@@ -13,11 +14,12 @@ from uuid import UUID
 
 from memory.base.asof import AsOf
 from memory.base.errors import NotFound
-from memory.ledger.drafts import unpack
-from memory.ledger.models import Erasure, Item, Reference
+from memory.ledger.models import Item, Reference
+from memory.ledger.queries.addressed import Address, erased_parts, parts_of
 
-Address = tuple[int, int]
 AFFECTED_SHOWN = 1_000
+OUT_OF_REACH = frozenset({"export"})
+"""Kinds of things that left the house: they are told, and cannot be called back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,18 @@ class Affected:
     kind: str
     id: str
     relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """An item that stays unless it is named too, and repeats `n_lines` lines of what goes, `line` among them."""
+
+    seq: int
+    item: int
+    object: UUID
+    relation: str
+    n_lines: int
+    line: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,21 +57,31 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Radius:
-    """All parts of the items, and what rests on these, the first AFFECTED_SHOWN."""
+    """All parts of the items; what repeats these and what rests on them, the first AFFECTED_SHOWN of each."""
 
     parts: tuple[Part, ...]
     affected: tuple[Affected, ...]
     n_affected: int
+    quotes: tuple[Quote, ...] = ()
+    n_quotes: int = 0
 
 
 Contribution = Callable[[AsOf, Sequence[Item]], Iterable[Affected]]
+Quoting = Callable[[AsOf, Sequence[Item]], Iterable[Quote]]
 _contributions: list[Contribution] = []
+_quotings: list[Quoting] = []
 
 
 def contribute(function: Contribution) -> None:
-    """Register what rests on items: records derived from them, facts drawn from them."""
+    """Register what rests on items: records derived from them, facts drawn from them, exports that hold them."""
     if function not in _contributions:
         _contributions.append(function)
+
+
+def quoted_by(function: Quoting) -> None:
+    """Register what repeats the text of items word for word."""
+    if function not in _quotings:
+        _quotings.append(function)
 
 
 def items_of(namespace: int, *, kind: str, objects: Sequence[UUID]) -> list[Address]:
@@ -70,31 +94,45 @@ def items_of(namespace: int, *, kind: str, objects: Sequence[UUID]) -> list[Addr
     return [found[about] for about in objects]
 
 
-def radius(at: AsOf, *, items: Sequence[Address]) -> Radius:
-    """What erasing the content of the items would take, and what rests on it.   Raises NotFound (no such item)."""
-    rows = [_item(at.namespace, address) for address in dict.fromkeys(items)]
-    gone = Erasure.objects.filter(namespace=at.namespace, target_seq__in={row.seq for row in rows})
-    erased = {(row.target_seq, row.target_item, row.target_part): row.seq for row in gone}
-    parts = [
-        Part(row.seq, row.item, name, row.kind, row.object, erased.get((row.seq, row.item, name)))
-        for row in rows
-        for name in unpack(row.parts)
-    ]
-    affected = list(dict.fromkeys(_affected(at, rows)))
-    return Radius(tuple(parts), tuple(affected[:AFFECTED_SHOWN]), len(affected))
+def parts(namespace: int, *, items: Sequence[Item]) -> tuple[Part, ...]:
+    """Every part of the items, and by which entry it is gone."""
+    gone = erased_parts(namespace, [(row.seq, row.item) for row in items])
+    return tuple(
+        Part(seq, item, part, row.kind, row.object, gone.get((seq, item, part)))
+        for row in items
+        for seq, item, part in parts_of([row])
+    )
 
 
-def _item(namespace: int, address: Address) -> Item:
-    row = Item.objects.filter(namespace=namespace, seq=address[0], item=address[1]).first()
-    if row is None:
-        raise NotFound(f"There is no item {address[1]} of entry {address[0]}.")
-    return row
+def radius(at: AsOf, *, items: Sequence[Item]) -> Radius:
+    """What erasing the content of the items would take, what repeats it, and what rests on it."""
+    affected = list(dict.fromkeys(_affected(at, items)))
+    quotes = quotes_of(at, items=items)
+    return Radius(
+        parts(at.namespace, items=items), tuple(affected[:AFFECTED_SHOWN]), len(affected),
+        tuple(quotes[:AFFECTED_SHOWN]), len(quotes),
+    )  # fmt: skip
+
+
+def quotes_of(at: AsOf, *, items: Sequence[Item]) -> list[Quote]:
+    """What repeats the text of the items and is none of them, in the order of the ledger."""
+    named = {(row.seq, row.item) for row in items}
+    found: dict[Address, Quote] = {}
+    for quoting in _quotings:
+        for quote in quoting(at, items):
+            if (quote.seq, quote.item) not in named:
+                found.setdefault((quote.seq, quote.item), quote)
+    return [found[address] for address in sorted(found)]
 
 
 def _affected(at: AsOf, rows: Sequence[Item]) -> Iterable[Affected]:
     for contribution in _contributions:
         yield from contribution(at, rows)
-    for row in rows:
-        mentions = Reference.objects.filter(namespace=at.namespace, to_seq=row.seq, to_item=row.item)
-        for seq, item, kind in mentions.order_by("seq", "item").values_list("seq", "from_item", "kind"):
-            yield Affected("item", f"{seq}.{item}", kind)
+    mentioned = {(row.seq, row.item) for row in rows}
+    seqs = sorted({row.seq for row in rows})
+    for start in range(0, len(seqs), 400):
+        mentions = Reference.objects.filter(namespace=at.namespace, to_seq__in=seqs[start : start + 400])
+        columns = ("seq", "from_item", "kind", "to_seq", "to_item")
+        for seq, item, kind, *to in mentions.order_by("seq", "item").values_list(*columns):
+            if tuple(to) in mentioned:
+                yield Affected("item", f"{seq}.{item}", kind)

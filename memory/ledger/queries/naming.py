@@ -1,0 +1,66 @@
+"""Names of the dictionary in use: which rows hold the id of a name, so that one that nothing uses any more can go.
+
+- A row whose own content is erased uses its name no longer; a row that never held content always does.
+- Every slice registers its columns that hold ids of names; one that is missing here would leave an id without text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db import models
+from django.db.models import Exists, OuterRef
+
+from memory.base.models import Evidence
+from memory.ledger.models import Entry, Erasure, Item, Name
+from memory.ledger.queries.addressed import Address
+
+CHUNK = 400
+
+_holders: dict[tuple[type[Evidence], str], None] = {}
+
+
+def held_in(model: type[Evidence], column: str) -> None:
+    """Register a column that holds ids of names."""
+    _holders[model, column] = None
+
+
+def holders() -> tuple[tuple[type[Evidence], str], ...]:
+    """Every registered (model, column)."""
+    return tuple(_holders)
+
+
+def unused_without(namespace: int, items: Sequence[Item]) -> list[Address]:
+    """The addresses of the names that these items use and that nothing else will use once they are erased."""
+    going = {(item.seq, item.item) for item in items}
+    by_kind: dict[str, list[UUID]] = {}
+    for item in items:
+        by_kind.setdefault(item.kind, []).append(item.object)
+    candidates: set[UUID] = set()
+    for model, column in _holders:
+        objects = by_kind.get(model.item_kind, []) if model.item_kind else []
+        for start in range(0, len(objects), CHUNK):
+            rows: models.QuerySet[Any] = model._default_manager.filter(namespace=namespace)
+            rows = rows.filter(id__in=objects[start : start + CHUNK])
+            candidates.update(rows.values_list(column, flat=True))
+    unused = [name for name in sorted(candidates) if not _is_used(namespace, name, going)]
+    names = Name.objects.filter(namespace=namespace, id__in=unused).order_by("seq", "item")
+    return list(names.values_list("seq", "item"))
+
+
+def _is_used(namespace: int, name: UUID, going: set[Address]) -> bool:
+    return any(_uses(model, column, namespace, name, going) for model, column in _holders)
+
+
+def _uses(model: type[Evidence], column: str, namespace: int, name: UUID, going: Iterable[Address]) -> bool:
+    rows: models.QuerySet[Any] = model._default_manager.filter(namespace=namespace, **{column: name})
+    if model is Entry:
+        return rows.exists()
+    erased = Erasure.objects.filter(
+        namespace=OuterRef("namespace"), target_seq=OuterRef("seq"), target_item=OuterRef("item")
+    )
+    kept = set(going)
+    standing = rows.filter(~Exists(erased)).values_list("seq", "item")
+    return any(address not in kept for address in standing[: len(kept) + 1])

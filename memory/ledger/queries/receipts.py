@@ -1,0 +1,131 @@
+"""What an erasure did, for whoever must account for it: the receipt of one erasing entry, and the list of them.
+
+Invariants
+- A receipt is read from evidence and the counts that stood in the entry; it names no text and cannot change, but for
+  the instant of the first scrub after it and for what was erased of itself.
+- What is out of reach is said on every receipt: it names what nobody here can call back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import connection
+from django.db.models import Count, Min
+
+from memory.base.asof import AsOf
+from memory.base.errors import NotFound
+from memory.ledger.models import Entry, Erasure
+from memory.ledger.queries import erased as erased_here
+from memory.ledger.queries.addressed import TARGET, items_at
+from memory.ledger.queries.contents import contents_of
+from memory.ledger.queries.radius import Part
+
+OUT_OF_REACH = (
+    ("backups", "Copies of the database made before; apply the list of commitments after restoring one."),
+    ("exports", "Files that were handed out; each is named with its digest where it was made here."),
+    ("clients", "What agents and people have read, and what they keep of it."),
+    ("logs of the database", "Archived write-ahead log, and statements that a server was told to log."),
+    ("replicas", "Archives and snapshots that a replica makes of its own."),
+    ("snapshots", "Images of the file system or of the machine."),
+)
+STAYS = (
+    ("shape", "Ids, instants, types of rows, edges and counts: what else was built on the text stays provable."),
+    ("commitments and digests", "Hashes under a salt that is gone: nobody can test a guess of the text against them."),
+    ("the entry", "Who erased, when, for which reason, and which parts."),
+    ("proofs", "Every entry, its items and every checkpoint verify as before; the content reads as erased."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureRow:
+    """One erasure in a list. `reason` is its code, `n_parts` how many parts it erased."""
+
+    seq: int
+    recorded_at: datetime
+    person: int | None
+    principal: str
+    reason: str
+    n_parts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scrub:
+    """The first scrub of the database's files after an erasure, by the entry that says so."""
+
+    seq: int
+    recorded_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One erasure with all it touched.
+
+    note : the wording of the reason, "" for none.   touched : counts by place, None where these were erased themselves.
+    scrub : None until the files were written anew after it.   engine : of the database that stands now.
+    """
+
+    row: ErasureRow
+    note: str
+    parts: tuple[Part, ...]
+    commitments: Mapping[tuple[int, int, str], bytes]
+    touched: Mapping[str, Any] | None
+    scrub: Scrub | None
+    engine: str
+    erased_by: int | None
+
+
+Scrubs = Callable[[int, int], Scrub | None]
+_scrubs: list[Scrubs] = []
+
+
+def scrubs_told_by(function: Scrubs) -> None:
+    """Register who knows when the files of the database were last written anew: (namespace, after entry) -> Scrub."""
+    _scrubs[:] = [function]
+
+
+def erasures(at: AsOf, *, before: int | None = None, limit: int = 50) -> list[ErasureRow]:
+    """Erasures up to the point, newest first; `before` is an exclusive seq."""
+    rows = Erasure.objects.filter(namespace=at.namespace, seq__lte=at.seq)
+    rows = rows if before is None else rows.filter(seq__lt=before)
+    found = rows.values("seq").annotate(n=Count("item"), why=Min("reason")).order_by("-seq")[:limit]
+    counted = {row["seq"]: (row["n"], row["why"]) for row in found}
+    entries = {row.seq: row for row in Entry.objects.filter(namespace=at.namespace, seq__in=list(counted))}
+    return [_row(entries[seq], reason, n_parts) for seq, (n_parts, reason) in counted.items()]
+
+
+def count_erasures(at: AsOf) -> int:
+    """How many erasures `erasures` lists over all its pages."""
+    return Entry.objects.filter(namespace=at.namespace, seq__lte=at.seq, verb="erase").count()
+
+
+def receipt(at: AsOf, *, seq: int) -> Receipt:
+    """The receipt of the erasing entry.   Raises NotFound (no such entry; it erased nothing)."""
+    rows = list(Erasure.objects.filter(namespace=at.namespace, seq=seq, seq__lte=at.seq).order_by("item"))
+    if not rows:
+        raise NotFound(f"There is no erasure {seq} as of entry {at.seq}.")
+    entry = Entry.objects.get(namespace=at.namespace, seq=seq)
+    stored = contents_of(at.namespace, [(seq, rows[0].item)])[seq, rows[0].item]
+    again = Erasure.objects.filter(namespace=at.namespace, target_seq=seq).order_by("seq")
+    return Receipt(
+        row=_row(entry, rows[0].reason, len(rows)), note=stored.get("note", ""), parts=_parts(at.namespace, rows),
+        commitments=erased_here.commitments(at.namespace, seq=seq), touched=stored.get("report"),
+        scrub=next((found for told in _scrubs if (found := told(at.namespace, seq)) is not None), None),
+        engine=connection.vendor, erased_by=again.values_list("seq", flat=True).first(),
+    )  # fmt: skip
+
+
+def _row(entry: Entry, reason: str, n_parts: int) -> ErasureRow:
+    return ErasureRow(entry.seq, entry.recorded_at, entry.person, entry.principal, reason, n_parts)
+
+
+def _parts(namespace: int, rows: list[Erasure]) -> tuple[Part, ...]:
+    items = {(one.seq, one.item): one for one in items_at(namespace, [(r.target_seq, r.target_item) for r in rows])}
+    refs = [tuple(getattr(row, name) for name in TARGET) for row in rows]
+    return tuple(
+        Part(at, item, part, items[at, item].kind, items[at, item].object, row.seq)
+        for row, (at, item, part) in zip(rows, refs, strict=True)
+    )
