@@ -12,7 +12,7 @@ from functools import cached_property, wraps
 from typing import Any
 
 import msgspec
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import URLPattern, URLResolver
 from ninja import NinjaAPI
@@ -105,6 +105,8 @@ def _negotiated(view: View) -> View:
         if asked == "HEAD" and isinstance(response, HttpResponse):
             response.headers["Content-Length"] = str(len(response.content))
             response.content = b""
+        elif asked == "HEAD" and isinstance(response, StreamingHttpResponse):
+            response.streaming_content = iter(())
         return response
 
     return answer

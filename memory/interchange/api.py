@@ -1,21 +1,34 @@
-"""Routes of imports: taking an uploaded store in, and reading what came of it."""
+"""Routes of imports, exports and restores: taking a file in, giving one out, and reading what came of it."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterator
-from typing import Annotated, Any
+from tempfile import TemporaryFile
+from typing import Annotated, Any, BinaryIO, cast
 
-from django.http import HttpRequest
+from django.http import FileResponse, HttpRequest, HttpResponse, HttpResponseBase
 from ninja import Path, Query
 from ninja.responses import Status
 
 from memory.base import gate, jobs
-from memory.base.bodies import require_type
+from memory.base.bodies import NDJSON, require_type
 from memory.base.doors import Entered, Routes, actor, made, namespace, page
-from memory.base.errors import Invalid, NotFound
+from memory.base.errors import Invalid, NotFound, TooLarge
 from memory.base.schemas import Id
-from memory.interchange import queries
-from memory.interchange.schemas import ImportDetailOut, ImportIn, ImportOut, of_job, of_run
+from memory.interchange import exporting, queries
+from memory.interchange.erased_lists import read_list
+from memory.interchange.operations import restore_archive
+from memory.interchange.schemas import (
+    ExportIn,
+    ImportDetailOut,
+    ImportIn,
+    ImportOut,
+    ProvOut,
+    RestoreOut,
+    of_job,
+    of_run,
+)
 from memory.interchange.tasks import KIND, ask_import
 from memory.ledger.queries import asof
 from memory.ledger.schemas import Point, rests_on
@@ -25,6 +38,11 @@ routes = Routes("interchange")
 RAW = "application/octet-stream"
 FORM = "multipart/form-data"
 PIECE_BYTES = 64 * 1024
+MOST_RESTORED_BYTES = 64 * 1024**2
+STREAMED_BYTES = 4 * 1024**2
+LINES: dict[str, Any] = {
+    "responses": {200: {"content": {NDJSON: {"schema": {"type": "string", "description": "one object on each line"}}}}}
+}
 UPLOAD: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -67,6 +85,55 @@ def detail(request: Entered, import_id: Annotated[Id, Path()], point: Query[Poin
     except NotFound:
         fields = of_run(queries.import_run(at, id=import_id), namespace=namespace(request))
     return ImportDetailOut(**fields, **rests_on(at))
+
+
+@routes.read("/export", answer=ProvOut, codes=("too_large", "conflict"), extra=LINES)
+def export(request: Entered, what: Query[ExportIn], point: Query[Point]) -> HttpResponseBase:
+    """A file: the lossless archive (jsonl), or the provenance of a slice (prov, openlineage). Nothing is written."""
+    by, at = actor(request), point.at(request.auth.namespace)
+    stream = cast(BinaryIO, TemporaryFile())  # noqa: SIM115 - the answer closes it
+    try:
+        done = exporting.export(by, at, stream, format=what.format, selection=what.selection(by.namespace))
+    except BaseException:
+        stream.close()
+        raise
+    headers = {
+        "Content-Disposition": f'attachment; filename="{exporting.file_name(namespace(request), done)}"',
+        "Content-Type": exporting.MEDIA[done.format], "Content-Length": str(done.n_bytes),
+        "Palimpsest-Seq": str(done.at_seq), "Repr-Digest": f"sha-256=:{b64encode(done.sha256).decode()}:",
+    }  # fmt: skip
+    if done.n_bytes > STREAMED_BYTES:
+        return FileResponse(stream, headers=headers)
+    with stream:
+        return HttpResponse(stream.read(), headers=headers)
+
+
+@routes.write("/restore", need=gate.OWN, answer=RestoreOut, makes=True, extra=UPLOAD)
+def restore(request: Entered) -> Status[RestoreOut]:
+    """Restore an archive verbatim under its own name, which must be free here; nothing stands unless all of it holds.
+
+    As a form it takes `erased` too: a list of commitments, as a receipt carries it, of what must not come back.
+    """
+    by = actor(request)
+    with TemporaryFile() as stream:
+        _, pieces = _upload(request)
+        for piece in pieces:
+            stream.write(piece)
+            if stream.tell() > MOST_RESTORED_BYTES:
+                raise TooLarge(
+                    f"At most {MOST_RESTORED_BYTES} bytes come this way; `manage.py restore` takes any file."
+                )
+        stream.seek(0)
+        listed = request.FILES.get("erased")
+        erased = (
+            read_list(cast(BinaryIO, listed)) if listed is not None and not isinstance(listed, list) else frozenset()
+        )
+        done = restore_archive(by, cast(BinaryIO, stream), erased=erased)
+    answer = RestoreOut(
+        namespace=done.namespace, size=done.size, root=done.root.hex(), sha256=done.archive.hex(),
+        n_erased=done.n_erased, seq=done.seq or 0, url=page(request, "/imports"), replayed=done.replayed,
+    )  # fmt: skip
+    return made(answer, is_new=not done.replayed)
 
 
 def _upload(request: HttpRequest) -> tuple[str, Iterator[bytes]]:

@@ -1,19 +1,21 @@
-"""What the routes of imports take and answer."""
+"""What the routes of imports, exports and restores take and answer."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from memory.base import jobs
-from memory.base.errors import DomainError
+from memory.base.errors import DomainError, Invalid
 from memory.base.jobs import Job
-from memory.base.schemas import Given, Name, Place, Read, Written
-from memory.base.text import NAMESPACE_PATTERN
+from memory.base.schemas import Given, Id, Instant, Name, Place, Read, Written
+from memory.base.text import NAME_CHARS, NAMESPACE_PATTERN
+from memory.interchange.exporting import agent_called
 from memory.interchange.queries import RunDetail
 from memory.interchange.reports import told_codes
+from memory.interchange.slices import Selection
 from memory.interchange.tasks import Asked, asked_of
 
 Base = Annotated[str, Field(pattern=f"^{NAMESPACE_PATTERN.pattern}$")]
@@ -39,6 +41,46 @@ class ImportIn(Given):
             only=self.source_namespace or "", source=self.source or "", erase_deleted=self.erase_deleted,
             dry_run=self.dry_run,
         )  # fmt: skip
+
+
+class ExportIn(Given):
+    """What to export: an archive takes no filter; provenance is of a focus, or of the entries that the filter meets."""
+
+    format: Literal["jsonl", "prov", "openlineage"]
+    since: Instant | None = Field(None, alias="from")
+    until: Instant | None = Field(None, alias="to")
+    run: Id | None = None
+    agent: Annotated[str, Field(max_length=NAME_CHARS)] = Field("", description="an agent's id or name")
+    focus: Id | None = None
+
+    def selection(self, namespace: int) -> Selection:
+        """Raises Invalid (an interval that is empty), NotFound (no such agent)."""
+        if self.since is not None and self.until is not None and self.until <= self.since:
+            raise Invalid.at("to", expected="an instant after `from`", got=self.until)
+        agent = agent_called(namespace, self.agent) if self.agent else None
+        return Selection(self.since, self.until, self.run, agent, self.focus)
+
+
+class ProvOut(BaseModel):
+    """PROV-JSON: declarations and relations, each map keyed by an id."""
+
+    model_config = ConfigDict(extra="allow")
+
+    prefix: dict[str, str]
+    entity: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class RestoreOut(Written):
+    """What was restored: the namespace of the archive with its first `size` entries and their root.
+
+    `n_erased` counts the parts that the archive held and that an erasure keeps out; an entry of the namespace says so.
+    """
+
+    namespace: str
+    size: int
+    root: str
+    sha256: str
+    n_erased: int
 
 
 class AppliedOut(BaseModel):

@@ -18,7 +18,13 @@ from tests.contract.stage import EXAMPLES, Stage
 pytestmark = pytest.mark.django_db
 
 WRITES = [route for route in routes() if route.is_write]
-NO_OTHER_PAYLOAD = {"agents_rotate_token", "agents_revoke_token", "checks_run", "interchange_start"}
+NO_OTHER_PAYLOAD = {
+    "agents_rotate_token",
+    "agents_revoke_token",
+    "checks_run",
+    "interchange_start",
+    "interchange_restore",
+}
 # Another payload for each of the others: the place that differs, and how.
 ANOTHER: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "ledger_erase": (("note",), "another reason"),

@@ -5,17 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from functools import cache
 from io import BytesIO
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
+from django.db import connection, transaction
 
 from memory.agents.setup import system
+from memory.base import clock, ids
+from memory.base.actor import Actor
 from memory.base.canonical import canonical
 from memory.interchange.jsonl import writing
 from memory.interchange.operations import RestoredArchive, restore_archive
 from memory.ledger.models import Namespace
+from memory.ledger.operations.founding import found
 from memory.records import fulltext
 from tests.conftest import lifted_triggers
 from tests.world import World
@@ -46,6 +51,16 @@ def changed(archive: bytes, change: Callable[[list[Line]], object]) -> bytes:
     lines = lines_of(archive)
     change(lines)
     return joined(lines)
+
+
+@cache
+def an_archive(name: str = "restored") -> bytes:
+    """The archive of a namespace that no store holds; the same bytes whenever it is asked for."""
+    with transaction.atomic():
+        with ids.seeded(name), clock.fixed(datetime(2030, 1, 14, 12, tzinfo=UTC)):
+            archive = archive_of(found(Actor(0, "system"), name=name).pk)
+        transaction.set_rollback(True)
+    return archive
 
 
 def restored(archive: bytes, **given: Any) -> RestoredArchive:

@@ -8,20 +8,24 @@ from collections import Counter
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
 from django.db import connection
 
 from memory.agents.setup import system
+from memory.base.actor import Actor
 from memory.base.asof import AsOf
 from memory.base.canonical import canonical
 from memory.base.errors import Conflict, Forbidden, Invalid
 from memory.checks.rebuilding import rebuild
+from memory.interchange.contextfs.operations import Options
 from memory.interchange.exporting import export
 from memory.interchange.jsonl import writing
+from memory.interchange.operations import import_file
 from memory.interchange.slices import Selection
-from memory.ledger.models import Checkpoint, Content, Entry, Item, Name, PublicKey
+from memory.ledger.models import Checkpoint, Content, Entry, Item, Name, Namespace, PublicKey
 from memory.ledger.operations.checkpoints import checkpoint
 from memory.ledger.operations.erasing import erase
 from memory.ledger.queries import asof, trees
@@ -32,6 +36,7 @@ from memory.records.queries.detail import record
 from tests.conftest import lifted_triggers
 from tests.every_table import GUARDED, populate, stored_rows
 from tests.interchange.archives import archive_of, lines_of, lose, namespace_named, restored
+from tests.interchange.foreign import foreign_bytes
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -225,15 +230,56 @@ def test_an_erasure_that_ends_while_the_archive_is_written_does_not_tear_it(live
     assert b"erased meanwhile" not in archive
 
 
-def test_an_archive_takes_no_filter_no_past_point_and_no_reader(lived: World) -> None:
+def test_an_archive_takes_no_filter_and_no_past_point(lived: World) -> None:
     at = lived.now()
     with pytest.raises(Invalid, match="run"):
         export(lived.alice, at, BytesIO(), format="jsonl", selection=Selection(run=lived.scout_id))
     with pytest.raises(Invalid, match="known_at"):
         export(lived.alice, lived.at(2), BytesIO(), format="jsonl", selection=Selection())
-    for by in (lived.bob, lived.charlie, lived.scout):
-        with pytest.raises(Forbidden):
-            export(by, at, BytesIO(), format="jsonl", selection=Selection())
+
+
+def test_the_secret_is_in_an_owners_archive_alone(lived: World) -> None:
+    secret = bytes(Namespace.objects.get(pk=lived.namespace).secret).hex().encode()
+
+    def archive(by: Actor) -> bytes:
+        stream = BytesIO()
+        export(by, lived.now(), stream, format="jsonl", selection=Selection())
+        return stream.getvalue()
+
+    assert secret in archive(lived.alice)
+    for reader in (lived.bob, lived.charlie, lived.scout):
+        assert secret not in archive(reader)
+    with pytest.raises(Forbidden):
+        archive(replace(lived.scout, powers=frozenset({"control"})))
+
+
+def test_a_readers_archive_restores_to_the_same_log_with_a_secret_of_its_own(lived: World) -> None:
+    stream = BytesIO()
+    export(lived.charlie, lived.now(), stream, format="jsonl", selection=Selection())
+    secret, root = bytes(Namespace.objects.get(pk=lived.namespace).secret), root_of(lived.namespace)
+    lose(lived)
+    restored(stream.getvalue())
+    here = namespace_named("lab")
+    assert root_of(here) == root
+    assert bytes(Namespace.objects.get(pk=here).secret) not in (secret, bytes(32))
+    again = BytesIO()
+    export(replace(lived.charlie, namespace=here), asof.now(here), again, format="jsonl", selection=Selection())
+    assert again.getvalue() == stream.getvalue()
+
+
+def test_a_readers_archive_of_imported_rows_is_refused(world: World) -> None:
+    """Without the secret, a second import would take them, and what was erased of them, for new."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "other.db"
+        path.write_bytes(foreign_bytes("a note of another memory"))
+        import_file(world.alice, path, format="contextfs", options=Options("lab", source="other"))
+    stream = BytesIO()
+    export(world.scout, world.now(), stream, format="jsonl", selection=Selection())
+    owners = archive_of(world.namespace)
+    lose(world)
+    with pytest.raises(Invalid, match="secret_missing"):
+        restored(stream.getvalue())
+    restored(owners)
 
 
 def test_content_that_has_no_canonical_form_any_more_is_not_exported(lived: World) -> None:

@@ -183,7 +183,8 @@ class _Writer:
             self._item(item)
 
     def _found(self, row: Mapping[str, Any]) -> None:
-        values = stored(Namespace, row)
+        is_known = row["secret"] is not None
+        values = stored(Namespace, row if is_known else {**row, "secret": ids.new_secret().hex()})
         self._store = Namespace.objects.create(**values)
 
     def _item(self, item: Mapping[str, Any]) -> None:

@@ -36,6 +36,9 @@ Ref = tuple[int, int, str]
 Progress = Callable[[str, int, int | None], None]
 
 SALT_HEX = 2 * commitment.SALT_BYTES
+# A reader's archive leaves the secret out. What is recognised by a digest under it would come in a second time.
+NO_SECRET = "00" * commitment.SALT_BYTES
+RECOGNISED = ("imported_row", "import_finding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,7 @@ class _Walk:
     leaves: bytearray = field(default_factory=bytearray)
     entry: _Open | None = None
     last_at: datetime | None = None
+    has_secret: bool = True
     uid: UUID | None = None
     absent: dict[Ref, int] = field(default_factory=dict)
     erased: dict[Ref, int] = field(default_factory=dict)
@@ -209,6 +213,8 @@ def _require_row(walk: _Walk, line: Line, item: Mapping[str, Any]) -> None:
     if (model is Namespace) != (walk.size == 1 and item["item"] == 0):
         raise fault(line.number, "row_mismatch", expected="the namespace as item 0 of entry 1", got=f"{kind}, {at}")
     values = _row(line, item, model)
+    if kind in RECOGNISED and not walk.has_secret:
+        raise fault(line.number, "secret_missing", expected="an archive made by an owner", got=f"{kind} without it")
     parts = {name: bytes.fromhex(digest) for name, digest in item["parts"].items()}
     digest = commitment.item_commitment(committed_row(model, values), parts)
     if digest.hex() != item["commitment"]:
@@ -228,7 +234,10 @@ def _row(line: Line, item: Mapping[str, Any], model: type[Evidence] | None) -> d
             raise ColumnError("object", "an id in its one spelling", item["object"])
         if model is None and item["row"]:
             raise ColumnError(next(iter(item["row"])), "no column in the row of a name", "a column")
-        return {} if model is None else stored(model, item["row"])
+        row = item["row"]
+        if model is Namespace and row.get("secret", "") is None:
+            row = {**row, "secret": NO_SECRET}
+        return {} if model is None else stored(model, row)
     except ValueError as error:
         expected = f"item {item['item']} as its table has it"
         raise fault(line.number, "row_mismatch", expected=expected, got=error) from error
@@ -247,6 +256,7 @@ def _found(walk: _Walk, line: Line, values: Mapping[str, Any]) -> None:
     said = (walk.header["namespace"], walk.header["origin"])
     if said != (values["name"], origin):
         raise fault(line.number, "origin_mismatch", expected=said, got=(values["name"], origin))
+    walk.has_secret = line.value["items"][0]["row"]["secret"] is not None
     if len(values["secret"]) != commitment.SALT_BYTES:
         got = f"{len(values['secret'])} bytes"
         raise fault(line.number, "row_mismatch", expected=f"a secret of {commitment.SALT_BYTES} bytes", got=got)

@@ -37,8 +37,10 @@ class Written:
     sha256: bytes
 
 
-def write(stream: BinaryIO, *, namespace: int, progress: Progress | None = None) -> Written:
+def write(stream: BinaryIO, *, namespace: int, with_secret: bool = True, progress: Progress | None = None) -> Written:
     """Write the archive of the namespace as it stands into the seekable stream, from its start.
+
+    with_secret : put the namespace's secret in, by which repeated requests and imported rows are recognised.
 
     Raises Conflict (a content that is not what was stored), Unavailable (erasures did not end while it was written).
     """
@@ -47,13 +49,13 @@ def write(stream: BinaryIO, *, namespace: int, progress: Progress | None = None)
         stream.seek(0)
         stream.truncate()
         size = Head.objects.values_list("size", flat=True).get(namespace=namespace)
-        written = _write(stream, store, size, progress)
+        written = _write(stream, store, size, progress, with_secret=with_secret)
         if not Erasure.objects.filter(namespace=namespace, seq__gt=size).exists():
             return written
     raise Unavailable("Content is being erased while it is exported. Try again.")
 
 
-def _write(stream: BinaryIO, store: Namespace, size: int, progress: Progress | None) -> Written:
+def _write(stream: BinaryIO, store: Namespace, size: int, progress: Progress | None, *, with_secret: bool) -> Written:
     tally, n_items = Tally(), 0
     signed = list(Checkpoint.objects.filter(namespace=store, seq__lte=size).order_by("seq"))
     header = {
@@ -64,7 +66,10 @@ def _write(stream: BinaryIO, store: Namespace, size: int, progress: Progress | N
     last = 0
     while last < size and (chunk := load_chunk(store.pk, last, min(CHUNK, size - last))) is not None:
         last = chunk.last
-        stream.writelines(tally.add(_line(value)) for value in _chunk_lines(store, chunk))
+        values = _chunk_lines(store, chunk)
+        if chunk.first == 1 and not with_secret:
+            values = _without_secret(values)
+        stream.writelines(tally.add(_line(value)) for value in values)
         n_items += sum(len(chunk.items.get(entry.seq, ())) for entry in chunk.entries)
         if progress is not None:
             progress("exporting", last, size)
@@ -73,6 +78,14 @@ def _write(stream: BinaryIO, store: Namespace, size: int, progress: Progress | N
     trailer = tally.trailer()
     stream.write(spelled(trailer))
     return Written(size, n_items, bytes.fromhex(trailer["sha256"]))
+
+
+def _without_secret(values: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The lines of the first entries, of which the first holds the row of the namespace."""
+    first = next(values)
+    first["items"][0]["row"]["secret"] = None
+    yield first
+    yield from values
 
 
 def _line(value: Mapping[str, Any]) -> bytes:
