@@ -10,11 +10,12 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from django.db import models
-from django.db.models import Exists, OuterRef, Q, Value
+from django.db.models import Case, Exists, F, OuterRef, Q, Value, When
 from django.db.models.functions import Coalesce
 
 from memory.base.asof import AsOf
 from memory.base.models import Evidence, Projection, entry_key, one_of, record_key
+from memory.ledger.models import Entry
 
 SOURCE_CLASSES = ("first_hand", "relayed", "derived")
 HIDDEN = ("superseded", "withdrawn", "erased", "held", "not_valid")
@@ -94,50 +95,57 @@ def count_children_by(expression: Callable[[AsOf], Any]) -> None:
         _children_at.append(expression)
 
 
+def superseded_by(at: AsOf) -> Any:
+    """The expression that says whether a row of RecordState was superseded at the point."""
+    if at.source_at is not None:
+        successor = RecordState.objects.filter(
+            namespace=at.namespace, id=OuterRef("superseded_by"), source_recorded_at__lte=at.source_at
+        )
+        return Exists(successor)
+    return models.ExpressionWrapper(
+        Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
+    )
+
+
+def withdrawn_by(at: AsOf) -> Any:
+    """The expression that says whether a row of RecordState was withdrawn at the point."""
+    told = Withdrawal.objects.filter(namespace=at.namespace, record=OuterRef("id"))
+    if at.source_at is not None:
+        return Exists(told.filter(withdrawn=True, claimed_at__lte=at.source_at))
+    latest = told.filter(seq__lte=at.seq).order_by("-seq").values("withdrawn")[:1]
+    then = Coalesce(models.Subquery(latest), False)
+    return Case(When(_has_moved(at), then=then), default=Q(withdrawn_seq__isnull=False)) if at.is_head else then
+
+
+def _has_moved(at: AsOf) -> Exists:
+    """Whether the head has moved since the point was resolved; asked once for a statement, not for each row."""
+    return Exists(Entry.objects.filter(namespace=at.namespace, seq__gt=at.seq))
+
+
 class RecordStateQuerySet(models.QuerySet["RecordState"]):
     """Rows as of a point. Adjectives only; every method narrows or annotates."""
 
     def known(self, at: AsOf) -> Self:
         """Rows that stand in the namespace at the point, with `is_superseded` and `is_withdrawn` as of it."""
         rows = self.filter(namespace=at.namespace)
-        if at.source_at is not None:
+        if at.source_at is None:
+            rows = rows.filter(seq__lte=at.seq)
+        else:
             rows = rows.filter(source_recorded_at__lte=at.source_at)
-            gone = Withdrawal.objects.filter(
-                namespace=at.namespace, record=OuterRef("id"), withdrawn=True, claimed_at__lte=at.source_at
-            )
-            superseded = RecordState.objects.filter(
-                namespace=at.namespace, id=OuterRef("superseded_by"), source_recorded_at__lte=at.source_at
-            )
-            return rows.annotate(is_superseded=Exists(superseded), is_withdrawn=Exists(gone)).with_children(at)
-        if at.is_head:
-            # The head may have moved since the point was resolved; what came after it is no part of the answer.
-            return rows.filter(seq__lte=at.seq).annotate(
-                is_superseded=models.ExpressionWrapper(
-                    Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
-                ),
-                is_withdrawn=models.ExpressionWrapper(
-                    Q(withdrawn_seq__isnull=False, withdrawn_seq__lte=at.seq), output_field=models.BooleanField()
-                ),
-            )
-        latest = (
-            Withdrawal.objects.filter(namespace=at.namespace, record=OuterRef("id"), seq__lte=at.seq)
-            .order_by("-seq")
-            .values("withdrawn")[:1]
-        )
-        return (
-            rows.filter(seq__lte=at.seq)
-            .annotate(
-                is_superseded=models.ExpressionWrapper(
-                    Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
-                ),
-                is_withdrawn=Coalesce(models.Subquery(latest), False),
-            )
-            .with_children(at)
-        )
+        rows = rows.annotate(is_superseded=superseded_by(at), is_withdrawn=withdrawn_by(at))
+        return rows.with_children(at)
+
+    def seen_from(self, *points: AsOf) -> Self:
+        """Rows with `superseded_0`, `withdrawn_0` and so on: the same two words as of each of other points."""
+        words = {f"superseded_{index}": superseded_by(at) for index, at in enumerate(points)}
+        words |= {f"withdrawn_{index}": withdrawn_by(at) for index, at in enumerate(points)}
+        return self.annotate(**words)
 
     def with_children(self, at: AsOf) -> Self:
-        """Rows with `n_children_then`, the number of children known at the point."""
-        return self.annotate(n_children_then=sum((count(at) for count in _children_at), Value(0)))
+        """Rows with `n_children_then`, the number of children known at the point; at the head a column says it."""
+        then = sum((count(at) for count in _children_at), Value(0))
+        told = Case(When(_has_moved(at), then=then), default=F("n_children")) if at.is_head else then
+        return self.annotate(n_children_then=told)
 
     def valid(self, at: AsOf) -> Self:
         """Rows whose half-open valid interval covers the point; unknown ends cover everything."""
@@ -182,7 +190,7 @@ class RecordState(Projection):
 
     objects = RecordStateQuerySet.as_manager()
 
-    # Annotated by `known`; a row that did not come through it has none. The last one is absent at the head.
+    # Annotated by `known`; a row that did not come through it has none.
     is_superseded: bool
     is_withdrawn: bool
     n_children_then: int

@@ -8,6 +8,8 @@ from random import Random
 from uuid import UUID
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +17,6 @@ from memory.base.asof import AsOf
 from memory.base.errors import Invalid, NotFound
 from memory.lineage.kernel import way_between
 from memory.lineage.models import Edge
-from memory.lineage.queries import comparing
 from memory.lineage.queries.ancestry import ancestry, descendants
 from memory.lineage.queries.comparing import compared, other_point
 from memory.lineage.queries.graph import graph, whole_lineage
@@ -80,15 +81,14 @@ def test_a_comparison_is_what_two_plain_walks_say(seed: int, world: World) -> No
         pass
     head, random = world.now(), Random(seed)
     then = world.at(random.randint(head.seq // 2, head.seq))
-    known = [id for id in plainly(world, then.seq)]
-    focus = random.choice(sorted(known))
+    focus = random.choice(sorted(plainly(world, then.seq)))
     found = compared(head, against=then, focus=focus, up=300, down=300)
     now_at, then_at = connected(plainly(world, head.seq), focus), connected(plainly(world, then.seq), focus)
     for node, change in found.nodes.items():
         wanted = {(True, True): "kept", (True, False): "added", (False, True): "removed"}
         assert change == wanted[node in now_at, node in then_at] or not_walked(world, node, focus)
     same = compared(then, against=then, focus=focus, up=300, down=300)
-    assert set(same.nodes.values()) == {"kept"} and set(same.links.values()) <= {"kept"}
+    assert {*same.nodes.values(), *same.links.values()} == {"kept"}
     turned = compared(then, against=head, focus=focus, up=300, down=300)
     swap = {"added": "removed", "removed": "added", "kept": "kept"}
     assert {node: swap[change] for node, change in turned.nodes.items()} == found.nodes
@@ -118,19 +118,39 @@ def not_walked(world: World, node: UUID, focus: UUID) -> bool:
     return node not in shown
 
 
-def test_a_cap_that_cuts_one_slice_makes_no_difference(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_comparison_costs_the_queries_of_one_slice(world: World) -> None:
     first = world.save("one").id
-    world.split(first, *(f"early {n}" for n in range(4)))
     then = world.at(world.now().seq)
-    world.split(first, *(f"late {n}" for n in range(4)))
-    monkeypatch.setattr("memory.lineage.queries.graph.MOST_NODES", 5)
-    monkeypatch.setattr(comparing, "MOST_NODES", 9)
-    found = compared(world.now(), against=then, focus=first)
-    labels = {node.label: found.nodes[node.id] for node in found.slice.nodes}
-    assert {label: change for label, change in labels.items() if label.startswith("early")} == {
-        f"early {n}": "kept" for n in range(4)
-    }
-    assert {change for label, change in labels.items() if label.startswith("late")} == {"added"}
+    world.evolve(first, content="two")
+    at = world.now()
+    costs = []
+    for read in (lambda: graph(at, focus=first), lambda: compared(at, against=then, focus=first)):
+        with CaptureQueriesContext(connection) as captured:
+            read()
+        costs.append(len(captured))
+    assert costs[0] == costs[1]
+
+
+def test_what_was_withdrawn_and_restored_meanwhile_is_told_by_its_word_at_each_point(world: World) -> None:
+    first = world.save("one").id
+    second = world.evolve(first, content="two")
+    world.withdraw(second)
+    hidden = world.at(world.now().seq)
+    world.restore(second)
+    found = compared(world.now(), against=hidden, focus=first)
+    assert found.state_against[second] == "withdrawn"
+    assert {node.id: node.state for node in found.slice.nodes}[second] == "current"
+
+
+def test_a_source_and_the_ledger_are_compared_by_what_stands_in_each(world: World) -> None:
+    first = world.save("one", source_recorded_at=NOON).id
+    second = world.evolve(first, content="two", source_recorded_at=NOON + DAY)
+    ours = world.evolve(second, content="ours", source_recorded_at=None)
+    claimed = replace(world.now(), source_at=NOON + DAY)
+    found = compared(world.now(), against=claimed, focus=first, down=5)
+    assert found.nodes == {first: "kept", second: "kept", ours: "added"}
+    earlier = replace(world.now(), source_at=NOON)
+    assert compared(claimed, against=earlier, focus=first, down=5).nodes == {first: "kept", second: "added"}
 
 
 def test_the_other_point_keeps_what_is_true_on_and_is_named_where_it_is_wrong(world: World) -> None:
@@ -198,7 +218,8 @@ def test_pages_hold_every_record_and_every_link_of_the_whole_once(world: World) 
     whole = whole_lineage(at, focus=focus)
     assert len(records) == len(set(records)) == page.total
     assert {focus, *records} == {focus, *(end for link in whole for end in (link.older, link.newer))}
-    assert len(links) == len(set(links)) and set(links) == set(whole)
+    assert len(links) == len(set(links))
+    assert set(links) == set(whole)
 
 
 def test_by_the_instants_of_the_source_only_what_it_claims_by_then_is_linked_and_the_rest_counted(

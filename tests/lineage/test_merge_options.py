@@ -44,7 +44,7 @@ def test_one_source_gives_tags_and_metadata_whatever_the_order_of_naming(sources
     assert len(answers) == 1
     found = merged(sources, strategy=which)  # type: ignore[arg-type]
     chosen = next(one for one in sources if one.tags == found.tags)
-    assert found.metadata == chosen.metadata and not found.conflicts
+    assert (found.metadata, found.conflicts) == (chosen.metadata, {})
     times = [(one.valid_from or datetime.min.replace(tzinfo=UTC), one.seq, one.id) for one in sources]
     wanted = max(times) if which == "latest" else min(times)
     assert (chosen.valid_from or datetime.min.replace(tzinfo=UTC), chosen.seq, chosen.id) == wanted
@@ -89,9 +89,10 @@ class TestInAStore:
         before = Entry.objects.filter(namespace=world.namespace).count()
         with pytest.raises(Conflict) as caught:
             world.merge(two, one)
+        first_day, second_day = "2026-01-01T00:00:00.000000Z", "2026-01-02T00:00:00.000000Z"
         assert caught.value.extra["intervals"] == [
-            {"record": str(two), "valid_from": "2026-01-02T00:00:00.000000Z", "valid_to": None},
-            {"record": str(one), "valid_from": "2026-01-01T00:00:00.000000Z", "valid_to": "2026-01-02T00:00:00.000000Z"},
+            {"record": str(two), "valid_from": second_day, "valid_to": None},
+            {"record": str(one), "valid_from": first_day, "valid_to": second_day},
         ]
         assert Entry.objects.filter(namespace=world.namespace).count() == before
 

@@ -2,8 +2,9 @@
 
 Invariants
 - The reading goes from `against` to `at`: added stands at `at` alone, removed at `against` alone.
-- A link is judged by whether it stands at each point, a record by whether it stands there and hangs on the focus by
-  links of the slice: a cap that cut one of the two slices makes no difference of it.
+- One slice is taken at a point that holds all that stands at either, and each of its records and links is judged by
+  itself, so that no cap makes a difference where there is none. It costs the queries of one slice.
+- A record counts at a point where it stands there and hangs on the focus by links of the slice that do.
 - Compared with itself a lineage is kept whole; the other way round, added and removed change places.
 """
 
@@ -17,20 +18,7 @@ from uuid import UUID
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid, NotFound
 from memory.ledger.queries import asof
-from memory.lineage.queries.graph import (
-    MOST_LINKS,
-    MOST_NODES,
-    GraphLink,
-    GraphNode,
-    Side,
-    Slice,
-    graph,
-    links_among,
-    order_of_links,
-    whole_lineage,
-)
-from memory.records.models import RecordState
-from memory.records.queries.detail import state_of
+from memory.lineage.queries.graph import GraphLink, Side, Slice, graph
 
 Change = Literal["added", "removed", "kept"]
 
@@ -54,26 +42,23 @@ def compared(
     opened: Collection[tuple[UUID, Side]] = (), groups: Collection[str] = (), to: UUID | None = None,
 ) -> Comparison:  # fmt: skip
     """The slice of both points with what changed between them. Raises as `graph` does at `at`."""
-    here = graph(at, focus=focus, up=up, down=down, opened=opened, groups=groups, to=to)
-    there = _at_the_other(against, focus=focus, up=up, down=down, opened=opened, groups=groups)
-    nodes, cut_by = _nodes(here, there)
-    ids = list(nodes)
-    links_here, links_there = (set(links_among(point, ids, groups=groups)) for point in (at, against))
-    states_here, states_there = (_states(point, ids) for point in (at, against))
-    held_here, held_there = _hanging(focus, links_here, states_here), _hanging(focus, links_there, states_there)
-    shown = sorted(links_here | links_there, key=order_of_links)[:MOST_LINKS]
-    if len(links_here | links_there) > MOST_LINKS:
-        cut_by = cut_by or "links"
-    changes = {id: _change(id in held_here, id in held_there) for id in ids if id in held_here or id in held_there}
-    kept = tuple(node for id, node in nodes.items() if id in changes)
-    shown = [link for link in shown if link.older in changes and link.newer in changes]
-    return Comparison(
-        replace(
-            here, nodes=_in_order(kept), links=tuple(shown), cut_by=cut_by,
-            **_totals(at, against, focus, groups, kept, shown),
-        ),
-        changes, {link: _change(link in links_here, link in links_there) for link in shown}, states_there,
-    )  # fmt: skip
+    both = _both(at, against)
+    found = graph(both, focus=focus, up=up, down=down, opened=opened, groups=groups, to=to, also=(at, against))
+    words = {node.id: node.states_also for node in found.nodes}
+    if not words[focus][0]:
+        raise NotFound(f"There is no record {focus} as of entry {at.seq}.", id=str(focus))
+    stands = [{node for node, said in words.items() if said[index]} for index in (0, 1)]
+    links = [_standing(point, found.links, nodes) for point, nodes in zip((at, against), stands, strict=True)]
+    held = [_hanging(focus, one, nodes) for one, nodes in zip(links, stands, strict=True)]
+    changes = {id: _change(id in held[0], id in held[1]) for id in words if id in held[0] or id in held[1]}
+    told = {
+        link: _change(link in links[0], link in links[1])
+        for link in found.links
+        if link.older in changes and link.newer in changes and (link in links[0] or link in links[1])
+    }
+    nodes = tuple(replace(node, state=words[node.id][0] or node.state) for node in found.nodes if node.id in changes)
+    state_against = {id: said[1] for id, said in words.items() if said[1] and id in changes}
+    return Comparison(replace(found, nodes=nodes, links=tuple(told)), changes, told, state_against)
 
 
 def other_point(at: AsOf, known_at: str) -> AsOf:
@@ -85,36 +70,30 @@ def other_point(at: AsOf, known_at: str) -> AsOf:
     return replace(found, valid_at=at.valid_at)
 
 
-def _at_the_other(against: AsOf, **asked: object) -> Slice | None:
-    """The slice at the other point; None where the record did not stand there."""
-    try:
-        return graph(against, **asked)  # type: ignore[arg-type]
-    except NotFound:
-        return None
+def _both(at: AsOf, against: AsOf) -> AsOf:
+    """A point that holds all that stands at either: the later of two of one kind, else all that is recorded."""
+    if at.source_at is not None and against.source_at is not None:
+        return replace(at, source_at=max(at.source_at, against.source_at))
+    if at.source_at is None and against.source_at is None:
+        return max(at, against, key=lambda point: point.seq)
+    return replace(at, seq=max(at.head, against.head), head=max(at.head, against.head), source_at=None)
 
 
-def _nodes(here: Slice, there: Slice | None) -> tuple[dict[UUID, GraphNode], Literal["", "nodes", "links", "depth"]]:
-    """Records of both slices, those of `here` first; what does not fit under the cap is the farthest of `there`."""
-    nodes = {node.id: node for node in here.nodes}
-    others = [] if there is None else [node for node in there.nodes if node.id not in nodes]
-    others.sort(key=lambda node: (abs(node.depth), node.id.bytes))
-    room = MOST_NODES - len(nodes)
-    nodes.update((node.id, node) for node in others[:room])
-    return nodes, "nodes" if len(others) > room else here.cut_by or ("" if there is None else there.cut_by)
+def _standing(at: AsOf, links: Iterable[GraphLink], nodes: Collection[UUID]) -> set[GraphLink]:
+    """The links that stand at the point; by a source's instants, where both ends do."""
+    if at.source_at is None:
+        return {link for link in links if link.seq <= at.seq}
+    return {link for link in links if link.older in nodes and link.newer in nodes}
 
 
-def _states(at: AsOf, ids: Collection[UUID]) -> dict[UUID, str]:
-    return {state.id: state_of(state) for state in RecordState.objects.known(at).filter(id__in=list(ids))}
-
-
-def _hanging(focus: UUID, links: Iterable[GraphLink], states: Collection[UUID]) -> set[UUID]:
-    """The records that stand and hang on the focus by links that do."""
+def _hanging(focus: UUID, links: Iterable[GraphLink], nodes: Collection[UUID]) -> set[UUID]:
+    """The records that hang on the focus by links of which both ends stand."""
     beside: dict[UUID, set[UUID]] = {}
     for link in links:
-        if link.older in states and link.newer in states:
+        if link.older in nodes and link.newer in nodes:
             beside.setdefault(link.older, set()).add(link.newer)
             beside.setdefault(link.newer, set()).add(link.older)
-    found, ahead = ({focus}, [focus]) if focus in states else (set[UUID](), list[UUID]())
+    found, ahead = ({focus}, [focus]) if focus in nodes else (set[UUID](), list[UUID]())
     while ahead:
         for other in beside.get(ahead.pop(), ()):
             if other not in found:
@@ -123,19 +102,5 @@ def _hanging(focus: UUID, links: Iterable[GraphLink], states: Collection[UUID]) 
     return found
 
 
-def _totals(
-    at: AsOf, against: AsOf, focus: UUID, groups: Collection[str], nodes: Iterable[GraphNode],
-    shown: Iterable[GraphLink],
-) -> dict[str, int]:  # fmt: skip
-    """How much there is at the two points together."""
-    links = {link for point in (at, against) for link in whole_lineage(point, focus=focus, groups=groups)}
-    reached = {end for link in links for end in (link.older, link.newer)} | {node.id for node in nodes}
-    return {"n_nodes": len(reached), "n_links": len(links | set(shown))}
-
-
 def _change(is_here: bool, is_there: bool) -> Change:
     return "kept" if is_here and is_there else "added" if is_here else "removed"
-
-
-def _in_order(nodes: Iterable[GraphNode]) -> tuple[GraphNode, ...]:
-    return tuple(sorted(nodes, key=lambda node: (node.depth, node.recorded_at, node.id)))

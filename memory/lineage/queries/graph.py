@@ -29,7 +29,7 @@ from memory.lineage.kernel import way_between
 from memory.lineage.models import ANCESTRY, STORED, SYMMETRIC
 from memory.lineage.queries.standing import standing, standing_values, unclaimed
 from memory.records.models import RecordState
-from memory.records.queries.detail import NO_SOURCE_TIME, state_of
+from memory.records.queries.detail import NO_SOURCE_TIME, state_of, states_at
 
 MOST_NODES = 500
 MOST_LINKS = 1_500
@@ -53,7 +53,10 @@ GROUP_OF = {relation: group for group, relations in GROUPS.items() for relation 
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """A record of the slice. `depth` counts levels from the focus, negative for what it rests on."""
+    """A record of the slice. `depth` counts levels from the focus, negative for what it rests on.
+
+    `states_also` has its word at each of the other points that were asked about, "" where it did not stand.
+    """
 
     id: UUID
     label: str
@@ -62,16 +65,18 @@ class GraphNode:
     depth: int
     n_hidden_up: int
     n_hidden_down: int
+    states_also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLink:
-    """`newer` rests on `older` by the stored `relation`; `group` is the word of the filter."""
+    """`newer` rests on `older` by the stored `relation`, from entry `seq` on; `group` is the word of the filter."""
 
     older: UUID
     newer: UUID
     relation: str
     group: str
+    seq: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +108,11 @@ class Slice:
 
 def graph(
     at: AsOf, *, focus: UUID, up: int = 1, down: int = 1, opened: Collection[tuple[UUID, Side]] = (),
-    groups: Collection[str] = (), to: UUID | None = None,
+    groups: Collection[str] = (), to: UUID | None = None, also: Sequence[AsOf] = (),
 ) -> Slice:  # fmt: skip
     """The focus with `up` and `down` levels, one level more at each opened side, along the groups (none means all).
 
-    The way to `to`, where the lineage has one, is shown whatever the levels.
+    The way to `to`, where the lineage has one, is shown whatever the levels. `also`: other points to tell states at.
     Raises NotFound (no such record at the point), Invalid (levels, groups, too many opened sides).
     """
     relations = _relations(groups)
@@ -121,10 +126,10 @@ def graph(
     growth.follow(path, whole.links)
     growth.grow({"up": up, "down": down}, opened)
     inner, counts = _around(at, list(growth.depths))
-    states = _states(at, growth.depths)
+    states = _states(at, growth.depths, also)
     if focus not in states:
         raise NotFound(f"There is no record {focus} as of entry {at.seq}.", id=str(focus))
-    found = _sliced(growth, whole, inner, counts, states)
+    found = _sliced(growth, whole, inner, counts, states, also)
     return replace(found, path=path, hidden=_left_out(at, focus, relations))
 
 
@@ -142,12 +147,6 @@ def whole_lineage(at: AsOf, *, focus: UUID, groups: Collection[str] = ()) -> lis
     return _whole(at, focus, _relations(groups)).links
 
 
-def links_among(at: AsOf, nodes: Sequence[UUID], *, groups: Collection[str] = ()) -> list[GraphLink]:
-    """Every link of the groups with both ends among the nodes that stands at the point, in one order."""
-    relations = _relations(groups)
-    return sorted((link for link in _around(at, nodes)[0] if link.relation in relations), key=order_of_links)
-
-
 def _relations(groups: Collection[str]) -> tuple[str, ...]:
     unknown = sorted(set(groups) - GROUPS.keys())
     if unknown:
@@ -155,9 +154,10 @@ def _relations(groups: Collection[str]) -> tuple[str, ...]:
     return tuple(relation for group, names in GROUPS.items() if not groups or group in groups for relation in names)
 
 
-def _link(source: UUID, relation: str, target: UUID) -> GraphLink:
-    older, newer = (source, target) if relation in TURNED else (target, source)
-    return GraphLink(older, newer, relation, GROUP_OF[relation])
+def _link(source: Any, relation: str, target: Any, seq: int) -> GraphLink:
+    ends = sql.as_id(source), sql.as_id(target)
+    older, newer = ends if relation in TURNED else (ends[1], ends[0])
+    return GraphLink(older, newer, relation, GROUP_OF[relation], seq)
 
 
 @dataclass(slots=True)
@@ -208,8 +208,8 @@ class _Growth:
                 parts.append(f"SELECT * FROM ({found[0]}) AS {side}")
                 values += found[1]
         links: dict[Side, list[GraphLink]] = {"up": [], "down": []}
-        for side, source, relation, target in sql.fetch(" UNION ALL ".join(parts), values) if parts else ():
-            links[side].append(_link(sql.as_id(source), relation, sql.as_id(target)))
+        for side, *edge in sql.fetch(" UNION ALL ".join(parts), values) if parts else ():
+            links[side].append(_link(*edge))
         return links
 
     def _ends(self, side: Side, nodes: Sequence[UUID]) -> tuple[str, list[Any]] | None:
@@ -228,7 +228,7 @@ class _Growth:
         # One part for each end: no index serves a choice between the two columns.
         parts = (f"SELECT source, relation, target, seq, item FROM memory_edge WHERE {point} AND {e}" for e, _ in ends)
         statement = (
-            f"SELECT '{side}', source, relation, target FROM ({' UNION '.join(parts)}) AS found"
+            f"SELECT '{side}', source, relation, target, seq FROM ({' UNION '.join(parts)}) AS found"
             f" ORDER BY seq DESC, item DESC LIMIT {MOST_LINKS + 1}"
         )
         return statement, [value for _, given in ends for value in (*standing_values(self.at), *given)]
@@ -266,7 +266,7 @@ def _whole(at: AsOf, focus: UUID, relations: Sequence[str]) -> _Whole:
         return _Whole([], 0, 0, is_capped=False)
     filters = f"e.relation IN ({_marks(walked)}) AND {standing(at, edges='e')}"
     first = "SELECT %s::uuid" if connection.vendor == "postgresql" else "SELECT %s"
-    edges = "SELECT e.source, e.relation, e.target FROM"
+    edges = "SELECT e.source, e.relation, e.target, e.seq FROM"
     asked = [*walked, *standing_values(at)]
     rows = sql.fetch(
         f"WITH RECURSIVE above(id) AS ({first} UNION"
@@ -277,10 +277,7 @@ def _whole(at: AsOf, focus: UUID, relations: Sequence[str]) -> _Whole:
         f" UNION {edges} below JOIN memory_edge e ON e.target = below.id WHERE {filters} LIMIT %s",
         [focus, *asked, focus, *asked, *asked, *asked, MOST_COUNTED + 1],
     )
-    links = sorted(
-        (_link(sql.as_id(source), relation, sql.as_id(target)) for source, relation, target in rows),
-        key=order_of_links,
-    )
+    links = sorted((_link(*row) for row in rows), key=order_of_links)
     ups, downs = defaultdict[UUID, list[UUID]](list), defaultdict[UUID, list[UUID]](list)
     for link in links:
         ups[link.newer].append(link.older)
@@ -304,32 +301,33 @@ def _around(at: AsOf, nodes: Sequence[UUID]) -> tuple[list[GraphLink], list[tupl
     marks, point = _marks(nodes), standing(at)
     asked = [*standing_values(at), *nodes]
     rows = sql.fetch(
-        f"SELECT 'inner', source, relation, target, 1 FROM memory_edge"
+        f"SELECT 'inner', source, relation, target, 1, seq FROM memory_edge"
         f" WHERE {point} AND source IN ({marks}) AND target IN ({marks})"
-        f" UNION ALL SELECT 'source', source, relation, source, count(*) FROM memory_edge"
+        f" UNION ALL SELECT 'source', source, relation, source, count(*), 0 FROM memory_edge"
         f" WHERE {point} AND source IN ({marks}) GROUP BY source, relation"
-        f" UNION ALL SELECT 'target', target, relation, target, count(*) FROM memory_edge"
+        f" UNION ALL SELECT 'target', target, relation, target, count(*), 0 FROM memory_edge"
         f" WHERE {point} AND target IN ({marks}) GROUP BY target, relation",
         [*asked, *nodes, *asked, *asked],
     )
-    inner = [_link(sql.as_id(row[1]), row[2], sql.as_id(row[3])) for row in rows if row[0] == "inner"]
+    inner = [_link(*row[1:4], row[5]) for row in rows if row[0] == "inner"]
     return inner, [(sql.as_id(row[1]), row[0], row[2], row[4]) for row in rows if row[0] != "inner"]
 
 
-def _states(at: AsOf, nodes: Iterable[UUID]) -> dict[UUID, RecordState]:
-    return {state.id: state for state in RecordState.objects.known(at).filter(id__in=list(nodes))}
+def _states(at: AsOf, nodes: Iterable[UUID], also: Sequence[AsOf]) -> dict[UUID, RecordState]:
+    rows = RecordState.objects.known(at).seen_from(*also)
+    return {state.id: state for state in rows.filter(id__in=list(nodes))}
 
 
 def _sliced(
     growth: _Growth, whole: _Whole, inner: Sequence[GraphLink], counts: Sequence[tuple[UUID, str, str, int]],
-    states: Mapping[UUID, RecordState],
+    states: Mapping[UUID, RecordState], also: Sequence[AsOf],
 ) -> Slice:  # fmt: skip
     """Put the slice together. What the source did not claim yet at a source's instant is left out with its links."""
     known = [*growth.links, *(link for link in sorted(inner, key=order_of_links) if link.relation in growth.relations)]
     links = [link for link in dict.fromkeys(known) if link.older in states and link.newer in states]
     shown = sorted(links[:MOST_LINKS], key=order_of_links)
     hidden = _hidden(shown, counts, growth.relations)
-    nodes = [_node(states[node], depth, hidden) for node, depth in growth.depths.items() if node in states]
+    nodes = [_node(states[node], depth, hidden, also) for node, depth in growth.depths.items() if node in states]
     is_deep = any(
         (node.depth == -MOST_DEPTH and node.n_hidden_up) or (node.depth == MOST_DEPTH and node.n_hidden_down)
         for node in nodes
@@ -344,9 +342,12 @@ def _sliced(
     )  # fmt: skip
 
 
-def _node(state: RecordState, depth: int, hidden: Mapping[tuple[UUID, Side], int]) -> GraphNode:
+def _node(
+    state: RecordState, depth: int, hidden: Mapping[tuple[UUID, Side], int], also: Sequence[AsOf]
+) -> GraphNode:
     up, down = hidden.get((state.id, "up"), 0), hidden.get((state.id, "down"), 0)
-    return GraphNode(state.id, state.first_line, state_of(state), state.recorded_at, depth, up, down)
+    words = states_at(state, *also)
+    return GraphNode(state.id, state.first_line, state_of(state), state.recorded_at, depth, up, down, words)
 
 
 def _side(column: str, relation: str) -> Side:

@@ -86,6 +86,22 @@ def state_of(row: RecordState) -> str:
     return "current"
 
 
+def states_at(row: Any, *points: AsOf) -> tuple[str, ...]:
+    """The word at each of the points, "" where the record did not stand. `row` comes from `seen_from(*points)`."""
+    return tuple(
+        ("erased" if row.erased_seq is not None else "withdrawn" if getattr(row, f"withdrawn_{index}")
+         else "superseded" if getattr(row, f"superseded_{index}") else "current") if stood(row, at) else ""
+        for index, at in enumerate(points)
+    )  # fmt: skip
+
+
+def stood(row: RecordState, at: AsOf) -> bool:
+    """True if the record stood at the point; by a source's instants, only where it has one."""
+    if at.source_at is None:
+        return row.seq <= at.seq
+    return row.source_recorded_at is not None and row.source_recorded_at <= at.source_at
+
+
 def rows_of(at: AsOf, states: Sequence[RecordState], scores: Mapping[int, float] | None = None) -> list[RecordRow]:
     """List rows in the order given; one query for the names of types, agents and runs."""
     texts = labels(
