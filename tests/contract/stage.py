@@ -18,6 +18,7 @@ from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file
 from memory.ledger.operations import checkpoints
 from tests.contract.callers import JSON
+from tests.interchange.archives import an_archive
 from tests.interchange.foreign import foreign_bytes
 from tests.world import World
 
@@ -148,6 +149,8 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
     "interchange_detail": lambda s: Example(f"/imports/{s.imported()}"),
+    "interchange_export": lambda s: Example("/export", query={"format": "prov", "focus": str(s.first.id)}),
+    "interchange_restore": lambda s: Example("/restore", an_archive(), content_type=RAW, by=owner, status=201),
     "lineage_graph": lambda s: Example("/lineage", query={"focus": str(s.first.id)}),
 }
 
@@ -163,6 +166,7 @@ NAMING = frozenset(
         "agents_unfreeze",
         "checks_check",
         "interchange_detail",
+        "interchange_export",
         "ledger_erase",
         "lineage_ancestry",
         "lineage_derivation",
