@@ -362,12 +362,8 @@ class SuggestionOut(BaseModel):
 
     @classmethod
     def of(cls, found: Suggestion) -> SuggestionOut:
-        own = ("kind", "source", "relation", "target", "may_merge")
-        share = None if found.share is None else round(found.share, 4)
-        return cls(
-            **{name: getattr(found, name) for name in own}, record=found.row.id, first_line=found.row.first_line,
-            state=found.row.state, share=share,
-        )  # fmt: skip
+        told = {name: getattr(found, name) for name in cls.model_fields if name != "share"}
+        return cls(**told, share=None if found.share is None else round(found.share, 4))
 
 
 class SuggestionsOut(Read):

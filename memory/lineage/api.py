@@ -35,6 +35,7 @@ from memory.lineage.queries import timeline as lines
 from memory.lineage.queries.comparing import compared, other_point
 from memory.lineage.queries.pages import lineage_page
 from memory.lineage.schemas import DerivationIn, DerivedOut, EdgeIn, EdgeOut, EvolveIn, MergeIn, SplitIn, SupersedeIn
+from memory.records.queries import detail
 
 routes = Routes("lineage")
 
@@ -141,7 +142,7 @@ def derivation(request: Entered, record: Record, point: Query[Point]) -> MakingO
 def suggestions(request: Entered, record: Record, point: Query[Point]) -> SuggestionsOut:
     """Records that a record may be linked to or merged with. Nothing is done until somebody confirms it."""
     at = point.at(request.auth.namespace)
-    found = offered.suggestions(at, record=record)
+    found = offered.suggestions(at, of=detail.record(at, id=record))
     return SuggestionsOut(record=record, items=[SuggestionOut.of(one) for one in found], **rests_on(at))
 
 

@@ -11,7 +11,7 @@ Terms: `share` is the part of the distinct words of both texts that both have (t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID
@@ -19,11 +19,11 @@ from uuid import UUID
 from django.db.models import Q
 
 from memory.base.asof import AsOf
-from memory.base.errors import NotFound
+from memory.ledger.queries.contents import contents_of
 from memory.lineage.models import Edge
 from memory.records import fulltext
 from memory.records.models import Record, RecordState
-from memory.records.queries.detail import RecordRow, rows_of, texts
+from memory.records.queries.detail import RecordDetail, state_of
 
 Kind = Literal["mentions", "mentioned_by", "same_text", "near_text"]
 
@@ -44,7 +44,9 @@ class Suggestion:
     """
 
     kind: Kind
-    row: RecordRow
+    record: UUID
+    first_line: str
+    state: str
     source: UUID
     relation: str
     target: UUID
@@ -52,32 +54,27 @@ class Suggestion:
 
     @property
     def may_merge(self) -> bool:
-        return self.kind in ("same_text", "near_text") and self.row.state != "withdrawn"
+        return self.kind in ("same_text", "near_text") and self.state != "withdrawn"
 
 
-def suggestions(at: AsOf, *, record: UUID) -> tuple[Suggestion, ...]:
-    """At most 20, mentions first, then the nearest texts. The number of queries does not grow. Raises NotFound."""
-    own = RecordState.objects.known(at).filter(id=record).first()
-    if own is None:
-        raise NotFound(f"There is no record {record} as of entry {at.seq}.", id=str(record))
-    text = texts(at, [record]).get(record)
+def suggestions(at: AsOf, *, of: RecordDetail) -> tuple[Suggestion, ...]:
+    """At most 20, mentions first, then the nearest texts. Five queries, whatever is found. `of` is read at `at`."""
+    record, text = of.row.id, of.content
     if text is None:
         return ()
     mentioned = {UUID(found) for found in _ID.findall(text)}
-    docs = _docs(at, text, record)
-    wanted = Q(id__in=mentioned) | Q(doc__in=docs) | Q(text_digest=own.text_digest)
+    wanted = Q(id__in={*mentioned, *of.same_text_as}) | Q(doc__in=_docs(at, text, record))
     near = RecordState.objects.known(at).filter(wanted, erased_seq__isnull=True).exclude(id=record)
-    states = {state.id: state for state in near.exclude(id__in=_tied(at, record)).order_by("doc")[: 3 * CANDIDATES]}
-    said = texts(at, list(states))
+    tied = _tied(at, record, line=of.line)
+    states = [state for state in near.order_by("doc") if state.id not in tied]
+    said = contents_of(at.namespace, [(state.seq, state.item) for state in states])
     found = [
         (kind, state, share)
-        for id, state in states.items()
-        if (told := _told(record, text, id, said.get(id, ""), mentioned)) is not None
-        for kind, share in [told]
+        for state in states
+        for kind, share in _told(record, text, state.id, said[state.seq, state.item].get("content", ""), mentioned)
     ]
     found.sort(key=lambda one: (KINDS.index(one[0]), -(one[2] or 0), -one[1].doc))
-    rows = rows_of(at, [state for _, state, _ in found[:MOST]])
-    return tuple(_suggestion(kind, record, row, share) for (kind, _, share), row in zip(found, rows, strict=False))
+    return tuple(_suggestion(kind, record, state, share) for kind, state, share in found[:MOST])
 
 
 def _docs(at: AsOf, text: str, record: UUID) -> list[int]:
@@ -88,29 +85,28 @@ def _docs(at: AsOf, text: str, record: UUID) -> list[int]:
     return [hit.doc for hit in (*near, *naming)]
 
 
-def _tied(at: AsOf, record: UUID) -> set[UUID]:
+def _tied(at: AsOf, record: UUID, *, line: UUID) -> set[UUID]:
     """Everything that stands in a relation to the record by the point, and its own line."""
-    touching = Edge.objects.filter(namespace=at.namespace, seq__lte=at.seq)
-    ends = touching.filter(source=record).values_list("target", flat=True).union(
-        touching.filter(target=record).values_list("source", flat=True), all=True
-    )  # fmt: skip
-    line = Record.objects.filter(namespace=at.namespace, id=record).values("line")[:1]
-    versions = Record.objects.filter(namespace=at.namespace, line=line).values_list("id", flat=True)
-    return {*ends, *versions}
+    touching = Edge.objects.filter(namespace=at.namespace, seq__lte=at.seq).order_by()
+    versions = Record.objects.filter(namespace=at.namespace, line=line).order_by()
+    ends = touching.filter(source=record).values_list("target", flat=True)
+    others = (touching.filter(target=record).values_list("source", flat=True), versions.values_list("id", flat=True))
+    return set(ends.union(*others, all=True))
 
 
 def _told(
-    record: UUID, text: str, other: UUID, said: str, mentioned: Iterable[UUID]
-) -> tuple[Kind, float | None] | None:
-    """Why the other record may belong to this one, the strongest reason first; None where nothing says so."""
-    if other in mentioned:
-        return "mentions", None
-    if str(record) in said.lower():
-        return "mentioned_by", None
-    if said == text:
-        return "same_text", 1.0
+    record: UUID, text: str, other: UUID, said: str, mentioned: Collection[UUID]
+) -> Iterator[tuple[Kind, float | None]]:
+    """Why the other record may belong to this one: the strongest reason, or none where nothing says so."""
     share = shared_words(text, said)
-    return ("near_text", share) if share >= NEAR else None
+    if other in mentioned:
+        yield "mentions", None
+    elif str(record) in said.lower():
+        yield "mentioned_by", None
+    elif said == text:
+        yield "same_text", 1.0
+    elif share >= NEAR:
+        yield "near_text", share
 
 
 def shared_words(one: str, other: str) -> float:
@@ -119,7 +115,7 @@ def shared_words(one: str, other: str) -> float:
     return len(left & right) / len(left | right) if left | right else 0.0
 
 
-def _suggestion(kind: Kind, record: UUID, row: RecordRow, share: float | None) -> Suggestion:
-    source, target = (row.id, record) if kind == "mentioned_by" else (record, row.id)
-    relation: Mapping[Kind, str] = {"mentions": "references", "mentioned_by": "references"}
-    return Suggestion(kind, row, source, relation.get(kind, "related_to"), target, share)
+def _suggestion(kind: Kind, record: UUID, state: RecordState, share: float | None) -> Suggestion:
+    source, target = (state.id, record) if kind == "mentioned_by" else (record, state.id)
+    relation = "references" if kind in ("mentions", "mentioned_by") else "related_to"
+    return Suggestion(kind, state.id, state.first_line, state_of(state), source, relation, target, share)
