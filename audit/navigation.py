@@ -26,7 +26,8 @@ type Role = Literal["auditor", "reviewer", "owner"]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of the console. An advanced page stays off the rail, one link deep on its parent."""
+    """One page of the console. An advanced page stays off the rail, one link deep on its parent, until it has an open
+    item."""
 
     key: str
     label: str
@@ -45,6 +46,7 @@ PAGES: tuple[Page, ...] = (
     Page("imports", "Imports", "/imports", group="Control"),
     Page("search", "Search", "/search", group="Find"),
     Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
+    Page("laws", "Invariants", "/laws", group="Trust", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),
 )
 
@@ -198,16 +200,17 @@ def build_rail(
 ) -> Rail:
     """The rail with ``active`` (or the parent it stands under) marked.
 
-    ``populated`` holds the keys of pages that have rows in this namespace; ``waiting`` the open items by key.
+    ``populated`` holds the keys of pages that have rows in this namespace; ``waiting`` the open items by key. An
+    advanced page stands on the rail while it has one.
     """
     open_items = waiting or {}
-    marked = rail_key(active)
+    marked = active if active in open_items and open_items[active].n_open else rail_key(active)
     groups: dict[str, list[RailEntry]] = {}
     folded: list[RailEntry] = []
     for page in PAGES:
-        if page.is_advanced:
-            continue
         is_open = page.key in open_items and open_items[page.key].n_open > 0
+        if page.is_advanced and not is_open:
+            continue
         entry = RailEntry(
             key=page.key,
             label=page.label,

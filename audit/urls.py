@@ -6,6 +6,7 @@ from audit import health
 from audit.pages import gallery, overview, search, sign_in
 from audit.pages.agents import urls as agents
 from audit.pages.imports import urls as imports
+from audit.pages.laws import urls as laws
 from audit.pages.ledger import urls as ledger
 from audit.pages.records import urls as records
 from audit.pages.runs import urls as runs
@@ -17,6 +18,7 @@ urlpatterns = [
     *records.urlpatterns,
     *runs.urlpatterns,
     *ledger.urlpatterns,
+    *laws.urlpatterns,
     *agents.urlpatterns,
     *imports.urlpatterns,
     *search.urlpatterns,

@@ -10,7 +10,7 @@ from memory.agents.overview import counted_by, evidence_of, scanned_by
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
-from memory.checks.attention import FAILING
+from memory.checks.attention import BROKEN_LAWS, FAILING_SCANS
 from memory.checks.ledger_scan import NAME as LEDGER_SCAN
 from memory.checks.ledger_scan import verify
 from memory.checks.models import CheckRun
@@ -58,7 +58,8 @@ def connect() -> None:
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun)):
         populated_by(page, model)
-    waiting_on("ledger", FAILING)
+    waiting_on("ledger", FAILING_SCANS)
+    waiting_on("laws", BROKEN_LAWS)
     for key, rows in (
         ("records", RecordState.objects.current),
         ("every_record", evidence_of(Record)),

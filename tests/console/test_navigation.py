@@ -51,6 +51,14 @@ def test_an_advanced_page_marks_the_entry_it_stands_on(key: str, marked: str) ->
     assert active(build_rail(key)) == [marked]
 
 
+def test_an_advanced_page_stands_on_the_rail_while_something_waits_on_it() -> None:
+    assert "laws" not in [entry.key for group in build_rail("ledger").groups for entry in group.entries]
+    rail = build_rail("laws", waiting={"laws": Waiting(2, "3 h")})
+    assert shown(rail)["Trust"] == ["Ledger", "Invariants"]
+    assert active(rail) == ["laws"]
+    assert active(build_rail("laws", waiting={"laws": Waiting(0)})) == ["ledger"]
+
+
 def test_a_page_that_is_not_listed_marks_nothing() -> None:
     assert active(build_rail("sign_in")) == []
 
@@ -74,7 +82,7 @@ def test_breadcrumbs_lead_from_the_parent_to_the_page() -> None:
 
 
 def test_a_page_names_the_advanced_pages_that_stand_on_it() -> None:
-    assert [link.label for link in advanced_pages("ledger")] == ["Checkpoints"]
+    assert [link.label for link in advanced_pages("ledger")] == ["Checkpoints", "Invariants"]
 
 
 @pytest.mark.parametrize("path", [page.path for page in PAGES])

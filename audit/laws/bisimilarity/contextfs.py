@@ -25,14 +25,17 @@ MARK = "deleted_at"
 type Row = Mapping[str, Any]
 
 
-def side(name: str, *, memories: Iterable[Row], edges: Iterable[Row]) -> Side:
-    """A side from rows by column name. A cell of JSON that does not parse is seen as the text that it is."""
+def side(name: str, *, memories: Iterable[Row], edges: Iterable[Row], sees_marks: bool = True) -> Side:
+    """A side from rows by column name. A cell of JSON that does not parse is seen as the text that it is.
+
+    sees_marks : an edge that is marked as deleted is another one than an edge that is not.
+    """
     records = {str(row["id"]): _observed(row) for row in memories}
-    return Side(name, records, frozenset(_edge(row) for row in edges))
+    return Side(name, records, frozenset(_edge(row, sees_mark=sees_marks) for row in edges))
 
 
-def _edge(row: Row) -> tuple[str, str, str]:
-    mark = " (marked deleted)" if row.get(MARK) is not None else ""
+def _edge(row: Row, *, sees_mark: bool) -> tuple[str, str, str]:
+    mark = " (marked deleted)" if sees_mark and row.get(MARK) is not None else ""
     return str(row["from_id"]), f"{row['relation']}{mark}", str(row["to_id"])
 
 

@@ -1,0 +1,139 @@
+"""Whole stores beside each other by class: this namespace at two points, or beside what an import brought.
+
+Invariants
+- Classes, not identifiers, are compared: a record that was imported is the same record where it says and rests on the
+  same. What stands in one only is counted, and its largest classes are listed.
+- A large namespace is compared by a task, asked for by a POST; its answer is the same page.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from audit.access import Visit, page, problem_of
+from audit.components import Problem
+from audit.frame import address, pairs_of
+from audit.laws.bisimilarity import tasks
+from audit.navigation import Link, breadcrumbs
+from audit.pages.ledger.filtering import seq_of
+from audit.templatetags.console import count
+from memory.base.errors import DomainError, Invalid
+from memory.interchange.queries import import_run, import_runs
+from memory.ledger.queries import asof
+
+
+@dataclass(frozen=True, slots=True)
+class ClassLine:
+    """A class that stands on one side only: how many records, and the first of them."""
+
+    n_records: int
+    ids: tuple[tuple[str, str], ...]
+
+    @property
+    def n_more(self) -> int:
+        return self.n_records - len(self.ids)
+
+
+@dataclass(frozen=True, slots=True)
+class OneSide:
+    """One side: what it is called, its records, and the classes that only it has."""
+
+    name: str
+    n_records: int
+    n_classes: int
+    n_only: int
+    classes: tuple[ClassLine, ...]
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@page("laws", power="read")
+def index(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The form, and the answer where another store is named; a POST has a large one compared by a worker."""
+    asked = {name: request.GET.get(name, "").strip() for name in ("against", "import")}
+    context: dict[str, Any] = {}
+    problem: Problem | None = None
+    try:
+        if any(asked.values()):
+            given = _given(visit, asked)
+            if request.method == "POST":
+                job = tasks.ask(visit.actor, given=given)
+                return HttpResponseRedirect(f"/laws/comparisons/{job.id}{visit.carry}")
+            is_long = tasks.is_long(visit.at.namespace)
+            context = {"given": given, "is_long": is_long, "post_url": address(request.path, pairs_of(request))}
+            if not is_long:
+                context |= answer(visit, given, tasks.outcome(visit.at.namespace, given))
+    except DomainError as error:
+        problem = problem_of(request, error)
+    context |= {**frame_of(visit), "asked": asked, "problem": problem}
+    return render(request, "laws/stores.html", context, status=problem.status if problem else 200)
+
+
+def frame_of(visit: Visit) -> dict[str, Any]:
+    """What the page shows whatever was asked: the imports that can be compared with."""
+    return {
+        "trail": (*breadcrumbs("laws", carry=visit.carry), Link("Compare stores", "")),
+        "carried": visit.frame.carried,
+        "imports": [
+            {"id": str(row.id), "words": f"{row.source[:40]}, seq {count(row.seq)}, {count(row.n_records)} records"}
+            for row in import_runs(visit.at, limit=50)
+        ],
+    }
+
+
+def _given(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
+    """What is compared. Raises Invalid, NotFound."""
+    if all(asked.values()):
+        raise Invalid.at("against", expected="either another point or an import")
+    if asked["import"]:
+        try:
+            run = UUID(asked["import"])
+        except ValueError as error:
+            raise Invalid.at("import", expected="the id of an import", got=asked["import"][:60]) from error
+        return tasks.given_stores(seq=visit.at.seq, run=import_run(visit.at, id=run).row.id)
+    against = seq_of("against", asked["against"].removeprefix("seq:"))
+    asof.resolve(visit.at.namespace, known_at=f"seq:{against}")
+    return tasks.given_stores(seq=visit.at.seq, against=against)
+
+
+def answer(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict[str, Any]:
+    """The answer in words and numbers."""
+    is_import = given["run"] is not None
+    second = "what the import brought" if is_import else f"{visit.namespace} as of seq {count(given['against'])}"
+    sides = (
+        _side(visit, f"{visit.namespace} as of seq {count(given['seq'])}", outcome, "first", is_linked=True),
+        _side(visit, second, outcome, "second", is_linked=not is_import),
+    )
+    return {
+        "sides": sides,
+        "sentence": _sentence(outcome),
+        "outcome": outcome,
+        "is_import": is_import,
+        "unequal": outcome["most_in_both"],
+    }
+
+
+def _side(visit: Visit, name: str, outcome: dict[str, Any], key: str, *, is_linked: bool) -> OneSide:
+    only = outcome[f"only_{key}"]
+    lines = tuple(
+        ClassLine(
+            one["records"],
+            tuple((id, f"/records/{id}{visit.carry}" if is_linked else "") for id in one["ids"]),
+        )
+        for one in only["largest"]
+    )
+    return OneSide(name, outcome[key], only["classes"], only["records"], lines)
+
+
+def _sentence(outcome: dict[str, Any]) -> str:
+    n_only = outcome["only_first"]["classes"] + outcome["only_second"]["classes"]
+    n_both = outcome["classes_in_both"]
+    if not n_only:
+        unequal = outcome["unequal_in_number"]
+        told = f", {count(unequal)} of them with more records on one side" if unequal else ""
+        return f"The same store: all {count(n_both)} classes stand in both{told}."
+    are = "class stands" if n_only == 1 else "classes stand"
+    return f"{count(n_only)} {are} in one of them only; {count(n_both)} stand in both."
