@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.bench import ancestry, batch, durability, reading, single, tree
+from audit.bench import ancestry, batch, durability, laws, reading, single, tree
 from audit.bench.measuring import Figure, Scale
 
 Benchmark = Callable[[Scale], Iterator[Figure]]
@@ -16,4 +16,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "ancestry": ancestry.run,
     "reading": reading.run,
     "tree": tree.run,
+    "laws": laws.run,
 }

@@ -11,17 +11,18 @@ Source: laws of the store, 1.7; RFC 8785.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
+import msgspec
+
 # The byte that stands for a part where an item lists what it commits to.
 PARTS = {1: "content", 2: "details", 3: "note", 4: "raw", 5: "name", 6: "run", 7: "conflicts", 8: "report", 9: "value"}
 PART_BYTES = 33
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode
+_encode = msgspec.json.Encoder(order="sorted").encode
 
 
 @cache
@@ -37,14 +38,14 @@ def part(name: str, salt: bytes, payload: str) -> bytes:
 def item(row: Mapping[str, Any], parts: Mapping[str, bytes]) -> bytes:
     """The commitment of an item; 32 bytes.   row : committed columns, plain.   parts : name to commitment."""
     body = {"row": row, "parts": {name: digest.hex() for name, digest in parts.items()}}
-    return hashlib.sha256(_tag("item/v1") + _encode(body).encode()).digest()
+    return hashlib.sha256(_tag("item/v1") + _encode(body)).digest()
 
 
 def ancestry(record: str, commitment: bytes, parents: Iterable[tuple[str, bytes]], n_quarantined: int) -> bytes:
     """The ancestry digest of a record; 32 bytes.   record : 32 hexadecimal digits.   parents : (relation, digest)."""
     labelled = sorted([relation, digest.hex()] for relation, digest in parents)
     body = [dashed(record), commitment.hex(), labelled, n_quarantined]
-    return hashlib.sha256(_tag("ancestry/v1") + _encode(body).encode()).digest()
+    return hashlib.sha256(_tag("ancestry/v1") + _encode(body)).digest()
 
 
 def unpacked(packed: bytes) -> dict[str, bytes]:
