@@ -5,12 +5,10 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from uuid import UUID
 
 import pytest
 from django.apps import apps
-from django.db import connection
 
 from memory.ledger.kernel import commitment
 from memory.ledger.models import Content, Entry, Item, Name
@@ -20,40 +18,16 @@ from memory.lineage.models import Derivation
 from memory.lineage.queries.ancestry import ancestry, descendants
 from memory.records.models import Record, RecordState
 from memory.records.queries import detail, lists, recall
+from tests.erasures.canary import database_files, middle, new_canary, tables_with
 from tests.every_table import stored_rows
 from tests.states import evidence, projected, rebuilt
 from tests.world import CORRECTION, World
 
 pytestmark = pytest.mark.django_db
 
-LETTERS = "bcdfghjklmnpqrstvwxz"
-
-
 @pytest.fixture
 def canary() -> str:
-    """A word that stands nowhere else and that no stemmer shortens."""
-    return "".join(secrets.choice(LETTERS) for _ in range(24))
-
-
-def stored_text(canary: str) -> list[str]:
-    """The tables of the database, the index's own among them, in which the canary stands."""
-    found = []
-    with connection.cursor() as cursor:
-        for table in connection.introspection.table_names():
-            cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
-            values = (value for row in cursor.fetchall() for value in row)
-            if any(middle(canary) in plain(value) for value in values):
-                found.append(table)
-    return found
-
-
-def middle(canary: str) -> str:
-    """What an index keeps of it that cuts common beginnings off."""
-    return canary[4:20]
-
-
-def plain(value: object) -> str:
-    return str(bytes(value)) if isinstance(value, memoryview) else str(value)
+    return new_canary()
 
 
 def indexed_text(world: World, canary: str) -> list[object]:
@@ -74,10 +48,10 @@ def sung_by(world: World, canary: str) -> UUID:
 def test_no_table_holds_the_text_after_an_erasure(canary: str) -> None:
     world = World()
     record = sung_by(world, canary)
-    assert stored_text(canary)[0] == "memory_content"
-    assert any("recordtext" in table for table in stored_text(canary))
+    assert tables_with(canary)[0] == "memory_content"
+    assert any("recordtext" in table for table in tables_with(canary))
     world.erase(record)
-    assert stored_text(canary) == []
+    assert tables_with(canary) == []
     assert indexed_text(world, canary) == []
 
 
@@ -87,24 +61,24 @@ def test_what_a_merge_quotes_of_the_metadata_of_its_sources_goes_with_them(canar
     merge = world.merge(first.id, second.id)
     assert Derivation.objects.get(namespace=world.namespace).n_conflicts == 1
     world.erase(first.id)
-    assert stored_text(canary) == []
+    assert tables_with(canary) == []
     assert detail.record(world.now(), id=merge).content is not None
 
 
 def test_the_note_of_the_derivation_that_made_a_record_goes_with_it(canary: str) -> None:
     world = World()
     newer = world.evolve(world.save("one").id, content="two", cause=replace(CORRECTION, note=f"because of {canary}"))
-    assert "memory_content" in stored_text(canary)
+    assert "memory_content" in tables_with(canary)
     world.erase(newer)
-    assert stored_text(canary) == []
+    assert tables_with(canary) == []
 
 
 def test_the_note_of_an_erasure_is_a_text_like_any_other(canary: str) -> None:
     world = World()
     gone = world.erase(world.save("one").id, note=canary)
-    assert stored_text(canary) == ["memory_content"]
+    assert tables_with(canary) == ["memory_content"]
     erase(world.alice, items=[(gone.seq, 0)], reason="mistake")
-    assert stored_text(canary) == []
+    assert tables_with(canary) == []
 
 
 def test_a_name_that_a_client_chose_can_be_erased_and_chosen_again(canary: str) -> None:
@@ -113,7 +87,7 @@ def test_a_name_that_a_client_chose_can_be_erased_and_chosen_again(canary: str) 
     saved = world.save("a note", by=by)
     name = Name.objects.get(namespace=world.namespace, text=canary)
     erase(world.alice, items=[(name.seq, name.item)], reason="request")
-    assert stored_text(canary) == []
+    assert tables_with(canary) == []
     assert Entry.objects.get(namespace=world.namespace, seq=saved.seq).host == name.id
     world.save("another", by=by)
     assert Name.objects.get(namespace=world.namespace, text=canary).id != name.id
@@ -127,19 +101,14 @@ def test_neither_the_file_nor_its_log_holds_the_text_after_an_erasure(canary: st
     record = sung_by(world, canary)
     for number in range(40):
         world.save(f"other text of many words {number} {secrets.token_hex(200)}")
-    assert traces(canary) != []
+    assert traces_of(canary) != []
     world.erase(record)
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        assert cursor.fetchone()[0] == 0
-    assert traces(canary) == []
+    assert traces_of(canary) == []
 
 
-def traces(canary: str) -> list[str]:
+def traces_of(canary: str) -> list[str]:
     """The files of the database that hold the canary."""
-    file = Path(connection.settings_dict["NAME"])
-    siblings = [path for path in file.parent.iterdir() if path.name.startswith(file.name)]
-    return sorted(path.name for path in siblings if middle(canary).encode() in path.read_bytes())
+    return [path.name for path in database_files() if middle(canary).encode() in path.read_bytes()]
 
 
 # What stays.
@@ -247,7 +216,7 @@ def test_a_rebuild_brings_no_text_back(canary: str) -> None:
     world.erase(record)
     before = projected(world.namespace)
     assert rebuilt(world.namespace) == before
-    assert stored_text(canary) == []
+    assert tables_with(canary) == []
     assert RecordState.objects.get(namespace=world.namespace, id=record).erased_seq is not None
 
 

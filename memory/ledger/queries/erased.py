@@ -6,11 +6,9 @@ behind it must not come back. It names no text, and without the salt nobody can 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
 from memory.base.models import ContentRef
 from memory.ledger.drafts import unpack
-from memory.ledger.models import Erasure, Namespace
+from memory.ledger.models import Erasure
 from memory.ledger.queries.addressed import TARGET, items_at
 
 CHUNK = 400
@@ -28,20 +26,3 @@ def commitments(namespace: int, *, seq: int | None = None) -> dict[ContentRef, b
         }
         found.update({(at, item, part): parts[at, item][part] for at, item, part in chunk})
     return found
-
-
-def erased_anywhere(given: Iterable[bytes]) -> dict[bytes, tuple[str, int]]:
-    """{commitment: (namespace, the erasing entry)} of those among the given that any namespace here has erased."""
-    wanted = set(given)
-    return {commitment: where for commitment, where in _everywhere() if commitment in wanted}
-
-
-def _everywhere() -> Iterator[tuple[bytes, tuple[str, int]]]:
-    names = dict(Namespace.objects.order_by("pk").values_list("pk", "name"))
-    for namespace, name in names.items():
-        erasing = {
-            (at, item, part): seq
-            for seq, at, item, part in Erasure.objects.filter(namespace=namespace).values_list("seq", *TARGET)
-        }
-        for ref, commitment in commitments(namespace).items():
-            yield commitment, (name, erasing[ref])

@@ -1,8 +1,9 @@
 """Copies of a text in other records: descendants that repeat a line of it, and records that say the same.
 
-A generated merge quotes its sources whole; an evolve carries summary, tags and metadata over.
+A generated merge quotes its sources whole; an evolve carries summary and metadata over.
 
-- A line is one line of content or summary, a tag, or a text of the metadata, without the spaces around it.
+- A line is one line of content or summary, or of a text in the metadata, without the spaces around it. Tags and origin
+  are labels that many records share: they are found by subject.
 - A line of LEAST_CHARS or more is found anywhere in the other text; a shorter one only where it is a line there too.
 - A line without a letter or digit says nothing and is not looked for.
 """
@@ -18,7 +19,6 @@ from memory.base.asof import AsOf
 from memory.ledger.models import Item
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.radius import Quote
-from memory.ledger.queries.subjects import strings
 from memory.lineage.queries.resting import descendants_of
 from memory.records.content import text_digest
 from memory.records.models import RecordState
@@ -61,10 +61,18 @@ def _same_text(at: AsOf, texts: Iterable[Mapping[str, Any]]) -> dict[UUID, str]:
 def lines_of(parts: Mapping[str, Any]) -> list[str]:
     """The lines of a record's parts that say something, in order, each once."""
     details = parts.get("details", {})
-    given = (details.get("metadata", {}), details.get("tags", []), details.get("source", {}))
-    texts = [parts.get("content", ""), details.get("summary", ""), *(text for one in given for text in strings(one))]
+    texts = [parts.get("content", ""), details.get("summary", ""), *_values(details.get("metadata", {}))]
     lines = (line.strip() for text in texts for line in text.splitlines())
     return list(dict.fromkeys(line for line in lines if any(sign.isalnum() for sign in line)))
+
+
+def _values(value: Any) -> Iterator[str]:
+    """The texts of a JSON value; its keys say nothing."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _values(inner)
 
 
 class Lines:
