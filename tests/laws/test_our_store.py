@@ -171,7 +171,7 @@ def test_progress_is_told_up_to_the_last_entry(scene: Scene) -> None:
     assert told[-1] == (at.seq, at.seq)
 
 
-@pytest.mark.parametrize("name", ["clean_small", "violations"])
+@pytest.mark.parametrize("name", ["clean_small", "violations", pytest.param("large", marks=pytest.mark.slow)])
 def test_what_an_import_leaves_in_our_tables_holds_every_clause(
     name: str, contextfs_store: Callable[[str], Path]
 ) -> None:
