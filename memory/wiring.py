@@ -16,6 +16,7 @@ from memory.checks.ledger_scan import verify
 from memory.checks.models import CheckRun
 from memory.checks.running import run_by_name
 from memory.checks.scrubbing import scrubbed_after
+from memory.interchange.exports import exports_that_held
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
 from memory.interchange.sweeping import staged_rows, task_results, uploads_and_results
@@ -50,6 +51,7 @@ def connect() -> None:
     contribute(lineage_contribution)
     count_children_by(children_at)
     radius.contribute(derived_records)
+    radius.contribute(exports_that_held)
     radius.quoted_by(quoting_records)
     _connect_erasure()
     run_by_name(LEDGER_SCAN, lambda by: verify(by)[0])

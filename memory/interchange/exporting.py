@@ -27,7 +27,7 @@ from memory.base.schemas import is_id
 from memory.interchange import openlineage, prov
 from memory.interchange.jsonl import writing
 from memory.interchange.models import EXPORT_FORMATS
-from memory.interchange.slices import Selection, Slice, slice_of
+from memory.interchange.slices import Selection, slice_of
 
 MEDIA = {"jsonl": NDJSON, "prov": JSON, "openlineage": NDJSON}
 ENDINGS = {"jsonl": "jsonl", "prov": "prov.json", "openlineage": "openlineage.jsonl"}
@@ -92,10 +92,9 @@ def _exported(stream: BinaryIO, format: str, at_seq: int, n_items: int) -> Expor
     return Exported(format, at_seq, n_items, n_bytes, digest.digest())
 
 
-def provenance(at: AsOf, selection: Selection) -> tuple[Slice, dict[str, Any]]:
-    """The slice and its PROV-JSON, for a page that offers it as a file."""
-    found = slice_of(at, selection)
-    return found, prov.document(found)
+def provenance(at: AsOf, selection: Selection) -> dict[str, Any]:
+    """The PROV-JSON of the slice, for a page that offers it as a file.   Raises as `slice_of`."""
+    return prov.document(slice_of(at, selection))
 
 
 def agent_called(namespace: int, text: str) -> UUID:

@@ -27,7 +27,7 @@ from memory.base.errors import Invalid, NotFound, TooLarge
 from memory.ledger.models import Entry, Namespace, Refusal
 from memory.ledger.queries.contents import names_of
 from memory.lineage.models import ANCESTRY, Derivation, Edge
-from memory.lineage.queries.graph import MOST_COUNTED, whole_lineage
+from memory.lineage.queries.graph import GROUP_OF, MOST_COUNTED, whole_lineage
 from memory.records.models import RecordState, Withdrawal
 from memory.records.queries.detail import state_of
 
@@ -203,7 +203,8 @@ def _states(at: AsOf, ids: Iterable[UUID]) -> dict[UUID, RecordState]:
 
 def _links(at: AsOf, selection: Selection, states: Mapping[UUID, RecordState]) -> list[tuple[int, Link]]:
     """(seq, link) of what the chosen records came from, and of supersessions of which both ends are chosen."""
-    rows = Edge.objects.filter(namespace=at.namespace, seq__lte=at.seq, relation__in=RELATIONS)
+    wanted = [name for name in RELATIONS if not selection.groups or GROUP_OF[name] in selection.groups]
+    rows = Edge.objects.filter(namespace=at.namespace, seq__lte=at.seq, relation__in=wanted)
     found: list[Any] = []
     columns = ("seq", "item", "source", "relation", "target")
     if selection.is_whole:

@@ -1,0 +1,105 @@
+"""Exports as acts: what the ledger says of them, and what an erasure says that they still hold."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from io import BytesIO
+from typing import Any
+
+import pytest
+
+from memory.base.actor import Actor
+from memory.interchange.exporting import Exported, export
+from memory.interchange.exports import exports
+from memory.interchange.operations import export_file
+from memory.interchange.slices import Selection
+from memory.ledger.models import Entry
+from memory.ledger.queries.addressed import items_at
+from memory.ledger.queries.radius import radius
+from memory.ledger.queries.verification import scan
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def exported(world: World, format: str, *, by: Actor | None = None, **selected: Any) -> tuple[bytes, Exported, int]:
+    stream = BytesIO()
+    done, seq = export_file(by or world.charlie, world.now(), stream, format=format, selection=Selection(**selected))
+    return stream.getvalue(), done, seq
+
+
+def out_of_reach(world: World, record: Any) -> list[str]:
+    """The exports that an erasure of the record names."""
+    found = radius(world.now(), items=items_at(world.namespace, [world.address(record)]))
+    return [one.id for one in found.affected if (one.kind, one.relation) == ("export", "out of reach")]
+
+
+def n_entries(world: World) -> int:
+    return Entry.objects.filter(namespace=world.namespace).count()
+
+
+def test_an_export_is_an_entry_that_names_format_point_size_and_digest(world: World) -> None:
+    world.save("taken along")
+    at = world.now().seq
+    data, done, seq = exported(world, "prov", agent=world.scout_id)
+    (row,) = exports(world.now())
+    assert (row.seq, row.person, row.format, row.at_seq) == (seq, world.charlie.person, "prov", at)
+    assert row.file_digest == hashlib.sha256(data).hexdigest() == done.sha256.hex()
+    assert row.n_bytes == len(data)
+    assert row.n_items == done.n_items > 0
+    assert row.filter == {"agent": str(world.scout_id)}
+    assert scan(world.namespace).is_clean
+
+
+def test_reading_an_export_writes_nothing(world: World) -> None:
+    world.save("taken along")
+    before = n_entries(world)
+    for format in ("jsonl", "prov", "openlineage"):
+        export(world.alice, world.now(), BytesIO(), format=format, selection=Selection())
+    assert n_entries(world) == before
+
+
+def test_an_export_under_the_same_key_is_put_down_once(world: World) -> None:
+    by = replace(world.charlie, idempotency_key="once")
+    at = world.now()
+    first, second = (export_file(by, at, BytesIO(), format="prov", selection=Selection()) for _ in range(2))
+    assert first == second
+    assert len(exports(world.now())) == 1
+
+
+def test_exports_are_listed_as_of_a_point_newest_first(world: World) -> None:
+    seqs = [exported(world, format)[2] for format in ("prov", "openlineage", "jsonl")]
+    assert [row.seq for row in exports(world.now())] == seqs[::-1]
+    assert [row.seq for row in exports(world.at(seqs[1]))] == seqs[1::-1]
+    assert [row.seq for row in exports(world.now(), before=seqs[1])] == seqs[:1]
+    assert [row.format for row in exports(world.now(), limit=1)] == ["jsonl"]
+
+
+def test_an_erasure_names_the_exports_that_held_the_text(world: World) -> None:
+    exported(world, "jsonl", by=world.alice)
+    note = world.save("to be erased").id
+    exported(world, "jsonl", by=world.alice)
+    exported(world, "prov")
+    exported(world, "openlineage")
+    held = [str(row.id) for row in exports(world.now())]
+    # The first was made before the text; the last names ids alone.
+    assert out_of_reach(world, note) == [held[2], held[1]]
+
+
+def test_an_export_that_was_narrowed_to_other_entries_did_not_hold_it(world: World) -> None:
+    note = world.save("by an agent").id
+    other = world.agent("other").agent
+    exported(world, "prov", agent=other)
+    exported(world, "prov", agent=world.scout_id)
+    recorded = Entry.objects.get(namespace=world.namespace, seq=world.address(note)[0]).recorded_at
+    exported(world, "prov", until=recorded)
+    exported(world, "prov", since=recorded)
+    exported(world, "prov", focus=note)
+    rows = [str(row.id) for row in reversed(exports(world.now()))]
+    assert out_of_reach(world, note) == [rows[1], rows[3], rows[4]]
