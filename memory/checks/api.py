@@ -61,7 +61,7 @@ def run(request: Entered, name: Annotated[CheckName, Path()], body: Act | None =
 
 @routes.write("/laws/{clause}/waive", need=gate.OWN, answer=WaivedOut)
 def waive(request: Entered, clause: Annotated[CheckName, Path()], body: WaiveIn) -> WaivedOut:
-    """Count an invariant as settled until a date; its verdict stays."""
+    """Count an invariant as settled until a date; its verdict stays. `clause` is L1 to L7, or the name of a check."""
     by = actor(request, body.run)
-    done = operations.waive(by, name=clause, reason=body.reason, expires_at=body.expires_at)
+    done = operations.waive(by, name=running.named(clause), reason=body.reason, expires_at=body.expires_at)
     return WaivedOut.of(done, url=page(request, "/laws"))

@@ -22,8 +22,17 @@ def names() -> tuple[str, ...]:
     return tuple(sorted(_checks))
 
 
+def named(text: str) -> str:
+    """The whole name of a check: as it stands, or without the family before its dot, as `L2` for `law.L2`.
+
+    Raises NotFound (no such check).
+    """
+    for name in names():
+        if text in (name, name.rpartition(".")[2]):
+            return name
+    raise NotFound(f"There is no check {text!r}; there are {', '.join(names())}.")
+
+
 def run(by: Actor, *, name: str) -> Recorded:
     """Run the check now.   Raises NotFound (no such check), and what the check raises."""
-    if name not in _checks:
-        raise NotFound(f"There is no check {name!r}; there are {', '.join(names())}.")
-    return _checks[name](by)
+    return _checks[named(name)](by)

@@ -7,6 +7,7 @@ from uuid import uuid4
 import pytest
 
 from memory.checks import queries
+from memory.checks.board import board
 from tests.contract.callers import caller, places
 from tests.world import World
 
@@ -45,6 +46,17 @@ def test_what_is_no_check_is_not_found(world: World) -> None:
     auditor = caller(world, world.charlie)
     assert auditor.post("/checks/astrology/run").status_code == 404
     assert auditor.get(f"/checks/{uuid4()}").status_code == 404
+
+
+def test_a_law_is_waived_and_run_by_its_clause_and_one_that_is_none_is_not_found(world: World) -> None:
+    owner = caller(world, world.alice)
+    body = {"reason": "known and harmless", "expires_at": "2999-01-01T00:00:00Z"}
+    assert owner.post("/laws/L4ii/waive", body).status_code == 200
+    assert owner.post("/laws/ledger_scan/waive", body).status_code == 200
+    assert list(board(world.now())) == ["law.L4ii", "ledger_scan"]
+    assert owner.post("/laws/L9/waive", body).status_code == 404
+    done = owner.post("/checks/L7/run").json()
+    assert owner.get(f"/checks/{done['id']}").json()["check"]["name"] == "law.L7"
 
 
 def test_an_owner_waives_until_a_date_to_come(world: World) -> None:
