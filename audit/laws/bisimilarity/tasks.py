@@ -8,6 +8,7 @@ Invariants
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
@@ -27,7 +28,6 @@ KIND = "comparison"
 # Reading and comparing grow with the store; beyond this they take longer than a page should.
 IN_REQUEST_RECORDS = 5_000
 CLASSES_TOLD = 50
-IDS_TOLD = 5
 
 _COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE namespace_id = %s LIMIT %s) AS some"
 
@@ -79,12 +79,19 @@ def _records(namespace: int, given: Mapping[str, Any]) -> dict[str, Any]:
     if given["against"] is not None:
         sides.append(ours.side("second", namespace=namespace, seq=given["against"]))
     found = compare_records(sides, (0, given["first"]), (len(sides) - 1, given["second"]))
+    n_first, n_second = _n_by_relation(sides[0], given["first"]), _n_by_relation(sides[-1], given["second"])
     return {
         "is_same_class": found.is_same_class, "parted_at": found.parted_at, "rounds": found.n_rounds,
         "differences": [
-            {"name": one.name, "kind": one.kind, "is_relation": one.is_relation} for one in found.differences
+            {"name": one.name, "kind": one.kind, "is_relation": one.is_relation,
+             "n_first": n_first[one.name], "n_second": n_second[one.name]}
+            for one in found.differences
         ],
     }  # fmt: skip
+
+
+def _n_by_relation(side: Side, identifier: str) -> Counter[str]:
+    return Counter(relation for source, relation, _ in side.edges if source == identifier)
 
 
 def _stores(namespace: int, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -105,10 +112,10 @@ def _stores(namespace: int, given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _told(classes: Sequence[tuple[str, ...]]) -> dict[str, Any]:
-    """Classes of one side: how many, with how many records, and the largest of them with their first identifiers."""
+    """Classes of one side: how many, with how many records, and the largest of them, each by one of them."""
     return {
         "classes": len(classes), "records": sum(map(len, classes)),
-        "largest": [{"records": len(ids), "ids": list(ids[:IDS_TOLD])} for ids in classes[:CLASSES_TOLD]],
+        "largest": [{"records": len(ids), "id": ids[0]} for ids in classes[:CLASSES_TOLD]],
     }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from audit import recorded
 from audit.access import Visit, page
 from audit.exports import csv_answer, json_answer
 from audit.pages.laws.invariants import Invariant, listed
-from audit.pages.laws.series import caption, days_of, slots, state_of, strip
+from audit.pages.laws.series import caption, days_of, slots, state_of, strip, until_words
 from memory.checks.board import CheckStanding, RunPoint, WaiverRow, board
 
 COLUMNS = (
@@ -40,6 +40,10 @@ class BoardRow:
     waiver: WaiverRow | None
     strip: SafeString
     caption: str
+
+    @property
+    def waived_until(self) -> str:
+        return until_words(self.waiver) if self.waiver is not None else ""
 
     @property
     def n_violations(self) -> int | None:
@@ -114,8 +118,9 @@ def _standing(rows: tuple[BoardRow, ...]) -> str:
     n_broken = sum(row.rank == RANKS["violated"] for row in rows)
     n_waived = sum(row.rank == WAIVED_RANK for row in rows)
     n_not_run = sum(row.state == "not_run" for row in rows)
-    parts = [f"{n_broken} {'is' if n_broken == 1 else 'are'} broken" if n_broken else "none is known to be broken"]
+    parts = [f"{n_broken} {'is' if n_broken == 1 else 'are'} broken"] if n_broken else []
     parts += [f"{n_waived} {'is' if n_waived == 1 else 'are'} broken and waived"] if n_waived else []
+    parts = parts or ["none is known to be broken"]
     parts += [f"{n_not_run} {'has' if n_not_run == 1 else 'have'} never run"] if n_not_run else []
     listed_so = f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else parts[0]
     return f"Of {len(rows)} invariants {listed_so}."

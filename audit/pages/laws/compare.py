@@ -21,6 +21,7 @@ from audit.laws.bisimilarity import tasks
 from audit.navigation import Link, breadcrumbs
 from audit.pages.ledger.filtering import seq_of
 from audit.secrets import covered
+from audit.templatetags.console import count
 from memory.base.asof import AsOf
 from memory.base.errors import DomainError
 from memory.ledger.queries import asof
@@ -114,13 +115,13 @@ def answer(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict
 def _sentence(outcome: dict[str, Any]) -> str:
     if outcome["is_same_class"]:
         if outcome["differences"]:
-            return "One class. Only the order in which records are named differs, and order tells no two of them apart."
-        return "One class. Nothing but identifiers and instants tells them apart, however far one follows them."
+            return "Only the order in which they name records differs, and order tells no two of them apart."
+        return "Nothing but identifiers and instants tells them apart, however far one follows them."
     parted_at = outcome["parted_at"]
     if parted_at == 0:
-        return "Two classes. They differ in what they say themselves."
+        return "They differ in what they say themselves."
     steps = "1 step" if parted_at == 1 else f"{parted_at} steps"
-    return f"Two classes. They say the same; what differs is seen {steps} away, in what they point at."
+    return f"They say the same; what differs is seen {steps} away, in what they point at."
 
 
 def _shown(visit: Visit, found: RecordDetail, seq: int) -> dict[str, Any]:
@@ -133,8 +134,13 @@ def _shown(visit: Visit, found: RecordDetail, seq: int) -> dict[str, Any]:
 def _beside(one: dict[str, Any], first: RecordDetail, second: RecordDetail) -> Beside:
     name, kind = one["name"], one["kind"]
     if one["is_relation"]:
-        return Beside(name.replace("_", " "), KINDS[kind], kind, None, None)
+        told = (_records_words(one["n_first"]), _records_words(one["n_second"]))
+        return Beside(name.replace("_", " "), KINDS[kind], kind, *told)
     return Beside(name, KINDS[kind], kind, _value(first, name), _value(second, name))
+
+
+def _records_words(n: int) -> str:
+    return f"{count(n)} record{'' if n == 1 else 's'}" if n else "none"
 
 
 def _value(found: RecordDetail, name: str) -> str | None:

@@ -30,7 +30,7 @@ def shown(request: HttpRequest, visit: Visit, name: str) -> HttpResponse:
     last = standing.last
     found = check_run(visit.at, id=last.id) if last is not None else None
     slots = series.slots(standing, series.days_of(stands.values()))
-    told = series.caption(standing, slots)
+    told, waiver = series.caption(standing, slots), standing.waiver(visit.frame.read_at)
     context = {
         "trail": (*breadcrumbs("laws", carry=visit.carry), Link(invariant.name, "")),
         "invariant": invariant,
@@ -38,7 +38,7 @@ def shown(request: HttpRequest, visit: Visit, name: str) -> HttpResponse:
         "says": _says(invariant),
         "facts": _facts(visit, standing, found, n_behind(visit, standing, stands.values())),
         "seen": _seen(broken(visit.at, name=name) if standing.runs else Broken(None, None, 0)),
-        "waiver": standing.waiver(visit.frame.read_at),
+        "waived_until": series.until_words(waiver) if waiver is not None else "",
         "waivers": _waivers(visit, standing),
         "caption": told,
         "strip": series.strip(slots, title=told),
@@ -98,6 +98,7 @@ def _waivers(visit: Visit, standing: CheckStanding) -> list[dict[str, Any]]:
         {
             "row": one,
             "who": names.get(one.person or 0, "somebody whose account is gone"),
+            "until": series.until_words(one),
             "is_live": one.is_live(visit.frame.read_at),
             "url": f"/ledger/{one.seq}{visit.carry}",
         }

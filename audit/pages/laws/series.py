@@ -2,13 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 from django.utils.safestring import SafeString, mark_safe
 
 from audit.charts.violations import SLOTS, Outcome, Slot, violations_svg
 from audit.templatetags.console import count, utc
-from memory.checks.board import CheckStanding, RunPoint
+from memory.checks.board import CheckStanding, RunPoint, WaiverRow
 
 STATES = {"ok": "holds", "failed": "violated", "not_checked": "undecidable"}
 OUTCOMES: dict[str, Outcome] = {"holds": "holds", "violated": "broken", "undecidable": "undecidable"}
@@ -37,6 +37,13 @@ def slots(standing: CheckStanding, days: Iterable[date]) -> tuple[Slot, ...]:
         elif not standing.runs or day > _day(standing.runs[0].recorded_at):
             found.append(Slot(f"{day}", "not_run", 0, "not run, while other invariants were"))
     return tuple(found[-SLOTS:])
+
+
+def until_words(waiver: WaiverRow) -> str:
+    """Up to when a waiver stands: the last day of it where it ends at midnight (UTC)."""
+    end = waiver.expires_at.astimezone(UTC)
+    is_midnight = (end.hour, end.minute, end.second, end.microsecond) == (0, 0, 0, 0)
+    return f"the end of {(end - timedelta(days=1)):%Y-%m-%d}" if is_midnight else f"{end:%Y-%m-%d %H:%M} UTC"
 
 
 def strip(shown: tuple[Slot, ...], *, title: str) -> SafeString:

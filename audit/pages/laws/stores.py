@@ -20,22 +20,28 @@ from audit.frame import address, pairs_of
 from audit.laws.bisimilarity import tasks
 from audit.navigation import Link, breadcrumbs
 from audit.pages.ledger.filtering import seq_of
+from audit.secrets import covered
 from audit.templatetags.console import count
 from memory.base.errors import DomainError, Invalid
 from memory.interchange.queries import import_run, import_runs
 from memory.ledger.queries import asof
+from memory.records.queries import detail as reads
+
+SOURCE_CHARS = 24
 
 
 @dataclass(frozen=True, slots=True)
 class ClassLine:
-    """A class that stands on one side only: how many records, and the first of them."""
+    """A class that stands on one side only: how many records, and the first of them; no address for a foreign one."""
 
     n_records: int
-    ids: tuple[tuple[str, str], ...]
+    id: str
+    url: str
+    line: str
 
     @property
     def n_more(self) -> int:
-        return self.n_records - len(self.ids)
+        return self.n_records - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +84,18 @@ def frame_of(visit: Visit) -> dict[str, Any]:
         "trail": (*breadcrumbs("laws", carry=visit.carry), Link("Compare stores", "")),
         "carried": visit.frame.carried,
         "imports": [
-            {"id": str(row.id), "words": f"{row.source[:40]}, seq {count(row.seq)}, {count(row.n_records)} records"}
+            {
+                "id": str(row.id),
+                "words": f"seq {count(row.seq)}, {count(row.n_records)} records of {_short(row.source)}",
+            }
             for row in import_runs(visit.at, limit=50)
         ],
     }
+
+
+def _short(source: str) -> str:
+    """A source without a name of its own goes by a digest, of which the beginning is enough."""
+    return source if len(source) <= SOURCE_CHARS else f"{source[: SOURCE_CHARS - 1]}…"
 
 
 def _given(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
@@ -118,14 +132,14 @@ def answer(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict
 
 def _side(visit: Visit, name: str, outcome: dict[str, Any], key: str, *, is_linked: bool) -> OneSide:
     only = outcome[f"only_{key}"]
-    lines = tuple(
-        ClassLine(
-            one["records"],
-            tuple((id, f"/records/{id}{visit.carry}" if is_linked else "") for id in one["ids"]),
-        )
-        for one in only["largest"]
-    )
-    return OneSide(name, outcome[key], only["classes"], only["records"], lines)
+    firsts = [one["id"] for one in only["largest"]]
+    rows = reads.rows_by_id(asof.now(visit.at.namespace), [UUID(id) for id in firsts]) if is_linked else {}
+    lines = []
+    for one in only["largest"]:
+        row = rows.get(UUID(one["id"])) if is_linked else None
+        line = "" if row is None else covered(row.first_line) or "No text"
+        lines.append(ClassLine(one["records"], one["id"], f"/records/{one['id']}{visit.carry}" if row else "", line))
+    return OneSide(name, outcome[key], only["classes"], only["records"], tuple(lines))
 
 
 def _sentence(outcome: dict[str, Any]) -> str:
