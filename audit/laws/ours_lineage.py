@@ -107,10 +107,7 @@ class Lineage:
         for at, row in window.records.items():
             edges, item = above.get(row.id, ()), window.items.get(at)
             self.n_derived += bool(edges)
-            if row.id in disagreeing or item is None:
-                self._suspect(row.id)
-                continue
-            if any(edge.target in self.suspects for edge in edges):
+            if item is None or row.id in disagreeing or any(edge.target in self.suspects for edge in edges):
                 continue
             parents = [(edge.relation, edge.target_digest or b"") for edge in edges]
             expected = digests.ancestry(row.id, item.commitment, parents, row.n_quarantined)
@@ -118,12 +115,9 @@ class Lineage:
                 facts = {"stored": row.ancestry_digest.hex(), "follows": expected.hex(), "side": "record"}
                 self.agreement["fragment"].add(self.place.witness("digest_disagrees", row.id, entry=row.seq, **facts))
                 disagreeing.add(row.id)
-                self._suspect(row.id)
-
-    def _suspect(self, id: str) -> None:
-        """What follows from a digest that is already told is not told again below it."""
-        if len(self.suspects) < SUSPECTS_KEPT:
-            self.suspects.add(id)
+                # What follows from a digest that is already told is not told again below it.
+                if len(self.suspects) < SUSPECTS_KEPT:
+                    self.suspects.add(row.id)
 
     def asides(self) -> Iterator[Aside]:
         """Ancestry that does not go back in the log: where there is none, there is no cycle."""
