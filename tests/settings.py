@@ -1,7 +1,8 @@
 """The settings of the site as tests use them: the same, with a throw-away home and the four changes listed here.
 
 Invariants
-- A test run never touches the state of the checkout. Workers of one run share the home that the first process made.
+- A test run never touches the state of the checkout. Workers of one run have a home each, below the one that the first
+  process made: an erasure sweeps the jobs of its node, and would take those of another worker's tests along.
 - The engine is chosen by DATABASE_URL alone, as in production.
 - SQLite databases are files, so that journal mode, locks and triggers are the ones of production.
 """
@@ -14,7 +15,9 @@ import tempfile
 if "PALIMPSEST_TEST_HOME" not in os.environ:
     os.environ["PALIMPSEST_TEST_HOME"] = tempfile.mkdtemp(prefix="palimpsest-test-")
     atexit.register(shutil.rmtree, os.environ["PALIMPSEST_TEST_HOME"], ignore_errors=True)
-os.environ["PALIMPSEST_HOME"] = os.environ["PALIMPSEST_TEST_HOME"]
+os.environ["PALIMPSEST_HOME"] = os.path.join(  # noqa: PTH118
+    os.environ["PALIMPSEST_TEST_HOME"], os.environ.get("PYTEST_XDIST_WORKER", "")
+)
 
 from audit.settings import *  # noqa: F403
 from audit.settings import DATABASES, PALIMPSEST_HOME
