@@ -44,6 +44,7 @@ VERBS = {
     "link": "linked",
     "import": "imported",
     "undo_import": "undid an import: withdrew",
+    "reconcile": "linked what an import had quarantined:",
     "export": "exported",
     "restore_namespace": "restored from an archive",
 }

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
+from uuid import UUID
 
 from django.db import transaction
 
@@ -15,8 +16,10 @@ from memory.agents.queries import role_of
 from memory.agents.setup import system
 from memory.base import clock, gate, ids
 from memory.base.actor import Actor
+from memory.base.answers import Appended
 from memory.base.asof import AsOf
-from memory.base.errors import Invalid
+from memory.base.errors import Conflict, Invalid, Raced
+from memory.interchange import reconciling, undoing
 from memory.interchange.contextfs.kernel.vocabulary import ForeignStoreError
 from memory.interchange.contextfs.operations import Options, Progress, Report, import_store
 from memory.interchange.exporting import Exported, export
@@ -26,9 +29,13 @@ from memory.interchange.slices import Selection
 from memory.interchange.targets import founder
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
-from memory.ledger.models import Namespace
+from memory.ledger.models import Namespace, Reference
 from memory.ledger.operations.appending import answered_before, opened, retried
+from memory.ledger.queries import asof
 from memory.ledger.queries import erased as erasures
+from memory.lineage.effects import Effects
+from memory.lineage.operations.links import edge_draft
+from memory.records.operations import withdrawal_draft
 
 IMPORTERS: dict[str, Callable[..., Report]] = {"contextfs": import_store}
 
@@ -143,3 +150,72 @@ def _restored_before(namespace: int, seq: int) -> RestoredArchive:
     name = Namespace.objects.values_list("name", flat=True).get(uid=row.store)
     root, archive = bytes(row.root), bytes(row.file_digest)
     return RestoredArchive(name, row.size, root, archive, row.n_erased, seq, replayed=True)
+
+
+@retried
+def undo_import(by: Actor, *, run: UUID, reason: str) -> Appended:
+    """Withdraw every record of the import that still stands, as one entry. The rows stay; each can be restored.
+
+    Locks: the namespace head. Appends: `undo_import`. Raises NotFound, Conflict (nothing of it stands), Invalid
+    (no reason), Forbidden (owners only).
+    """
+    if not reason.strip():
+        raise Invalid.at("reason", expected="why, in a few words")
+    gate.passes(by, gate.OWN)
+    request = {"run": str(run), "reason": reason}
+    records = undoing.undo_of(asof.now(by.namespace), run=run).records
+    made = [withdrawal_draft(one, reason=reason, hidden=True, claimed_at=None) for one in records]
+    drafting.seal(made)
+    with opened(by, verb="undo_import", need=gate.OWN, request=request) as entry:
+        if entry.is_replay:
+            return entry.answer
+        if undoing.undo_of(asof.now(by.namespace), run=run).records != records:
+            raise Raced
+        if not made:
+            raise Conflict("Nothing of this import stands any more: all of it is withdrawn or erased.")
+        entry.add(*made)
+        entry.then(lambda: Effects(withdrawn=list(records)).apply(by.namespace, entry.seq))
+    return entry.answer
+
+
+@retried
+def apply_ties(by: Actor, *, run: UUID, findings: Sequence[UUID]) -> Appended:
+    """Link the two ends of quarantined ties that the owner has chosen, as one entry; each link refers to its finding.
+
+    Locks: the namespace head. Appends: `reconcile`. Raises NotFound (import), Invalid (not offered), Conflict (linked
+    already), Forbidden (owners only).
+    """
+    chosen = list(dict.fromkeys(findings))
+    if not chosen:
+        raise Invalid.at("findings", expected="at least one of those that are offered")
+    gate.passes(by, gate.OWN)
+    request = {"run": str(run), "findings": [str(one) for one in chosen]}
+    if (first := answered_before(by, verb="reconcile", need=gate.OWN, request=request)) is not None:
+        return Appended(first, replayed=True)
+    # What is offered follows from the import, which does not change; whether a link stands is asked under the lock.
+    offers = _chosen_offers(by.namespace, run, chosen)
+    with opened(by, verb="reconcile", need=gate.OWN, request=request) as entry:
+        if entry.is_replay:
+            return entry.answer
+        linked = reconciling.linked_already(by.namespace, offers)
+        for offer in offers:
+            if (offer.source, offer.target) in linked:
+                raise Conflict(f"{offer.source} {reconciling.LINK} {offer.target} stands already.")
+            linked.add((offer.source, offer.target))
+            index = entry.add(edge_draft(offer.source, reconciling.LINK, offer.target))
+            row = {
+                "from_item": index, "to_seq": offer.seq, "to_item": offer.item, "kind": reconciling.RECONCILES,
+            }  # fmt: skip
+            entry.add(Draft("reference", ids.new_id(), Reference, row))
+    return entry.answer
+
+
+def _chosen_offers(namespace: int, run: UUID, chosen: Sequence[UUID]) -> list[reconciling.Offer]:
+    """One offer for each finding that was chosen.   Raises Invalid (none, or more than one record it may mean)."""
+    offered: dict[UUID, list[reconciling.Offer]] = {}
+    for offer in reconciling.reconciled(asof.now(namespace), run=run).offers:
+        offered.setdefault(offer.finding, []).append(offer)
+    for one in chosen:
+        if len(offered.get(one, ())) != 1 or offered[one][0].applied_by is not None:
+            raise Invalid.at("findings", expected="findings that are offered and not applied yet", got=one)
+    return [offered[one][0] for one in chosen]

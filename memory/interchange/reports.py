@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 
+from memory.interchange.contextfs.kernel.agreement import Reconciliation
 from memory.interchange.contextfs.kernel.findings import CODES
 from memory.interchange.contextfs.operations import Report
 
 SEVERITIES = ("quarantined", "repaired", "information")
+ROWS_TOLD = 200
 
 
 def as_json(report: Report) -> dict[str, Any]:
@@ -19,8 +21,15 @@ def as_json(report: Report) -> dict[str, Any]:
         "source": report.source, "fingerprint": report.fingerprint, "file_sha256": report.file_sha256,
         "is_dry_run": report.is_dry_run, "targets": dict(report.targets), "applied": applied,
         "counts": {name: _plain(value) for name, value in report.counts.items()}, "codes": told_codes(report.codes),
-        "resembles": dict(report.resembles), "preview": [asdict(row) for row in report.preview],
+        "resembles": dict(report.resembles), "reconciliation": _reconciliation(report.reconciliation),
+        "preview": [asdict(row) for row in report.preview],
     }  # fmt: skip
+
+
+def _reconciliation(found: Reconciliation) -> dict[str, Any]:
+    """The comparison with the first rows that still disagree; the page of an import has all of them."""
+    told = {**asdict(found), "by_code": dict(found.by_code), "n_unexplained": found.n_unexplained}
+    return {**told, "rows": [asdict(row) for row in found.rows[:ROWS_TOLD]]}
 
 
 def _plain(value: Any) -> Any:
@@ -63,7 +72,15 @@ def _lines(report: Report) -> Iterator[str]:
             f"{_n(one.n_findings, 'finding')} ({one.n_quarantined} quarantined); {one.n_skipped} here before{entry}"
         )
     yield from _code_lines(told_codes(report.codes))
+    yield from _reconciliation_lines(report.reconciliation)
     yield "Everything imported is relayed: it stands here on the word of the source."
+
+
+def _reconciliation_lines(found: Reconciliation) -> Iterator[str]:
+    derived = _n(found.n_derived, "derived record")
+    yield f"edges beside claims: {found.n_before} of {derived} disagree, {found.n_after} after the newest own claim"
+    for code, count in found.by_code.items():
+        yield f"  {count:>6} of them by {code}"
 
 
 def _n(count: int, noun: str) -> str:

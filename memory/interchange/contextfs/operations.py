@@ -20,6 +20,7 @@ from memory.base.text import first_line
 from memory.interchange import sources, staging, targets
 from memory.interchange.contextfs import applying
 from memory.interchange.contextfs.applying import Applied, Target
+from memory.interchange.contextfs.kernel.agreement import Reconciliation, codes_by_record, reconciliation
 from memory.interchange.contextfs.kernel.findings import Finding
 from memory.interchange.contextfs.kernel.plan import NamespacePlan, Plan, PlannedRecord, make_plan
 from memory.interchange.contextfs.kernel.rows import Survey, survey
@@ -77,6 +78,7 @@ class Report:
     counts: Mapping[str, Any]
     codes: Mapping[str, int]
     resembles: Mapping[str, int]
+    reconciliation: Reconciliation
     preview: tuple[Preview, ...] = ()
 
 
@@ -127,7 +129,8 @@ def import_store(
             applied = tuple(_would(part, goes[part.namespace], loose) for part, loose in chosen)
         else:
             applied = _import_parts(run, chosen, ensure)
-        return _report(run, plan, applied, resembles, _preview(run, plan) if dry_run else None)
+        compared = reconciliation(surveyed, codes=codes_by_record(plan.every_finding()))
+        return _report(run, plan, applied, resembles, compared, _preview(run, plan) if dry_run else None)
 
 
 def _silent(stage: str, done: int, total: int) -> None:
@@ -233,7 +236,7 @@ def _previewed(record: PlannedRecord, target: str, content: str, *, hides: bool)
 
 
 def _report(
-    run: _Import, plan: Plan, applied: tuple[Applied, ...], resembles: Mapping[str, int],
+    run: _Import, plan: Plan, applied: tuple[Applied, ...], resembles: Mapping[str, int], compared: Reconciliation,
     preview: tuple[Preview, ...] | None,
 ) -> Report:  # fmt: skip
     codes: dict[str, int] = {}
@@ -243,5 +246,5 @@ def _report(
     identity = run.store.identity
     return Report(
         run.source, identity.fingerprint, identity.file_sha256, dict(run.targets), applied, preview is not None,
-        counts, dict(sorted(codes.items())), resembles, preview or (),
+        counts, dict(sorted(codes.items())), resembles, compared, preview or (),
     )  # fmt: skip

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.interchange.contextfs.kernel import clocks
+from memory.interchange.contextfs.kernel.agreement import agreements
 from memory.interchange.contextfs.kernel.graph import components
-from memory.interchange.contextfs.kernel.reconcile import Ancestry
 from memory.interchange.contextfs.kernel.rows import EdgeRow, MemoryRow, Survey
 from memory.interchange.contextfs.kernel.view import StoreView
 from memory.interchange.contextfs.kernel.vocabulary import (
@@ -23,8 +23,6 @@ from memory.interchange.contextfs.kernel.vocabulary import (
     inverse_of,
     stored_direction,
 )
-
-type _Ties = set[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +58,7 @@ class SourceCounts:
     n_ancestry_cycles: int
 
 
-def source_counts(surveyed: Survey, *, view: StoreView, ancestry: Mapping[str, Ancestry]) -> SourceCounts:
+def source_counts(surveyed: Survey, *, view: StoreView) -> SourceCounts:
     memories = surveyed.memories
     instants = [clocks.parsed(row.created_text) for row in memories]
     n_aware = sum(1 for instant in instants if instant is not None and instant.utcoffset() is not None)
@@ -76,33 +74,21 @@ def source_counts(surveyed: Survey, *, view: StoreView, ancestry: Mapping[str, A
         by_type=_sorted_counts(row.type for row in memories),
         n_stale_hashes=sum(1 for row in memories if row.has_stale_hash),
         n_withdrawn=sum(1 for row in memories if row.deleted_text is not None),
-        **_agreement(surveyed, view=view, ancestry=ancestry),
+        **_agreement(surveyed, view=view),
         **_edge_counts(surveyed.edges, records=view.records),
     )
 
 
-def _agreement(surveyed: Survey, *, view: StoreView, ancestry: Mapping[str, Ancestry]) -> dict[str, int]:
+def _agreement(surveyed: Survey, *, view: StoreView) -> dict[str, int]:
     """Edges beside claims, record by record."""
-    edges: dict[str, _Ties] = defaultdict(set)
-    for row in surveyed.edges:
-        if row.relation in ANCESTRY_RELATIONS:
-            edges[row.from_id].add((row.relation, row.to_id))
     counts: Counter[str] = Counter()
-    for identifier in sorted(edges.keys() | view.records.keys()):
-        written = edges.get(identifier, set())
-        own: _Ties = set()
-        every: _Ties = set()
-        if identifier in view.records:
-            claim = ancestry[identifier].own
-            own = {(claim.relation, text) for claim in (claim,) if claim is not None for text in claim.targets}
-            claims = view.records[identifier].claims.every
-            every = {(claim.relation, text) for claim in claims for text in claim.targets}
-        counts["n_edges_without_claim"] += len(written - every)
-        counts["n_own_claims_without_edge"] += len(own - written)
-        counts["n_inherited_claims_without_edge"] += len(every - own - written)
-        counts["n_disagreeing"] += written != every
-        counts["n_disagreeing_own"] += written != own
-        counts["n_claims_about_missing"] += sum(1 for _, text in every if text not in view.records)
+    for one in agreements(surveyed):
+        counts["n_edges_without_claim"] += len(one.edges - one.every)
+        counts["n_own_claims_without_edge"] += len(one.own - one.edges)
+        counts["n_inherited_claims_without_edge"] += len(one.inherited - one.edges)
+        counts["n_disagreeing"] += one.disagrees
+        counts["n_disagreeing_own"] += one.disagrees_own
+        counts["n_claims_about_missing"] += sum(1 for _, text in one.every if text not in view.records)
     names = (
         *("n_edges_without_claim", "n_own_claims_without_edge", "n_inherited_claims_without_edge"),
         *("n_disagreeing", "n_disagreeing_own", "n_claims_about_missing"),

@@ -131,7 +131,7 @@ def make_plan(
     places = _places(view, ancestry=ancestry, links=links, findings=findings)
     findings += notes.edge_notes(view, edges=surveyed.edges, ancestry=ancestry, places=places)
     findings += _store_findings(store, surveyed=surveyed, view=view)
-    counts = source_counts(surveyed, view=view, ancestry=ancestry)
+    counts = source_counts(surveyed, view=view)
     ancestry, late = without_late_parents(ancestry, records=view.records, novelty=novelty)
     findings = [finding for finding in findings if is_news(finding, records=view.records, novelty=novelty)]
     findings += [*late, *changes(comparison, records=view.records)]

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from memory.interchange.contextfs.kernel import vocabulary as words
 from memory.interchange.contextfs.kernel.cells import parsed_object, parsed_tags, text_fault
 from memory.interchange.contextfs.kernel.claims import NO_CLAIMS, Claims, claims_of
-from memory.interchange.contextfs.kernel.source import RowRef, SourceRow, Store
+from memory.interchange.contextfs.kernel.source import RowRef, Rows, SourceRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Survey:
         yield from (ref for kept in self.kept for ref in kept.refs)
 
 
-def survey(store: Store) -> Survey:
+def survey(store: Rows) -> Survey:
     """Read every row once and keep its structure."""
     memories: list[MemoryRow] = []
     edges: list[EdgeRow] = []
@@ -190,7 +190,7 @@ def _required(row: SourceRow, column: str) -> str:
     return cell
 
 
-def _kept(store: Store) -> tuple[KeptRows, ...]:
+def _kept(store: Rows) -> tuple[KeptRows, ...]:
     """The rows of tables that are not imported, by table and namespace; a message belongs where its session does."""
     session_namespaces: dict[str, str | None] = {}
     found: dict[tuple[str, str | None], list[RowRef]] = {}

@@ -71,7 +71,13 @@ class SourceIdentity:
     revision: str | None
 
 
-class Store(Protocol):
+class Rows(Protocol):
+    """What rows can be read from: a file, or what an import has kept of one."""
+
+    def rows(self, table: str) -> Iterator[SourceRow]: ...
+
+
+class Store(Rows, Protocol):
     """An open foreign store. Every pass over it sees the same rows."""
 
     @property
@@ -82,7 +88,5 @@ class Store(Protocol):
     def n_rows(self, table: str) -> int: ...
 
     def unread_tables(self) -> tuple[str, ...]: ...
-
-    def rows(self, table: str) -> Iterator[SourceRow]: ...
 
     def rows_of(self, refs: Iterable[RowRef]) -> Iterator[SourceRow]: ...
