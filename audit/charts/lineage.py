@@ -1,8 +1,8 @@
 """The lineage of a record as a drawing: ancestors left, descendants right, long edges led around what they pass.
 
 Nodes are links; the shape says the kind, the second line the kind and the state in words. Dashed = erased, hatched =
-dead end, thick = on the selected path. Edges carry a mark for every relation but derivation. What is left out at a
-node stands on it as a number that opens one level more.
+dead end, thick = on the selected path; every line is dashed where a source claims it all. Edges carry a mark for every
+relation but derivation. What is left out at a node stands on it as a number that opens one level more.
 
 Invariants
 - Caps are checked before anything is laid out: 500 nodes, 1 500 links, depth 300. Above them the drawing is refused
@@ -12,10 +12,11 @@ Invariants
 - All text is escaped; colours are left to the style sheet.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from hashlib import sha256
 
 from audit.charts.layering import GraphCycle, short_layers, topological_order
-from audit.charts.layout import Engine, layered_layout
+from audit.charts.layout import Engine, Layout, has_fast_engine, layered_layout
 from audit.charts.lineage_drawing import Drawing
 from audit.charts.lineage_values import Graph, Link, Node
 
@@ -24,6 +25,8 @@ MOST_LINKS = 1_500
 MOST_DEPTH = 300
 
 SYMMETRIC_RELATIONS = frozenset({"conflicts"})
+
+type Keep = Callable[[str, int, Callable[[], Layout]], Layout]
 
 
 class LineageTooLarge(Exception):
@@ -46,14 +49,26 @@ class LineageBroken(Exception):
     """A slice that contradicts itself: an id given twice, or a link to a node that is not in it."""
 
 
+def _made_anew(key: str, n_nodes: int, make: Callable[[], Layout]) -> Layout:
+    return make()
+
+
+def _key(ids: Sequence[str], edges: Sequence[tuple[int, int]], engine: Engine | None) -> str:
+    """A hash of all that a layout is made from: ids and links, never a text."""
+    chosen = engine.__qualname__ if engine is not None else f"fast={has_fast_engine()}"
+    return sha256(repr((chosen, list(ids), list(edges))).encode()).hexdigest()
+
+
 def lineage_svg(
-    graph: Graph, *, drawing_id: str = "lineage", swap_target: str = "", style: str = "", engine: Engine | None = None
-) -> str:
+    graph: Graph, *, drawing_id: str = "lineage", swap_target: str = "", style: str = "",
+    engine: Engine | None = None, keep: Keep = _made_anew,
+) -> str:  # fmt: skip
     """The drawing as one ``<svg>`` element, escaped and ready to print.
 
     drawing_id : prefix of the ids inside, for two drawings on one page.   swap_target : selector of the region that
     a link which opens or closes a level replaces; empty leaves plain links.   style : CSS to carry along in a file
-    of its own.   engine : how columns are ordered, by default the better one at hand.
+    of its own.   engine : how columns are ordered, by default the better one at hand.   keep : where layouts are kept;
+    asked with a hash of the ids and links, the number of nodes, and what makes the layout.
     Raises LineageTooLarge, LineageCycle, LineageBroken.
     """
     check_caps(n_nodes=len(graph.nodes), n_links=len(graph.links), depth=graph.depth)
@@ -64,7 +79,8 @@ def lineage_svg(
     links = _oriented(graph.links, number_of=number_of, ids=[node.id for node in nodes])
     edges = sorted({(number_of[link.source], number_of[link.target]) for link in links})
     check_caps(n_nodes=len(nodes), n_links=len(links), depth=max(short_layers(len(nodes), edges=edges), default=0))
-    layout = layered_layout(len(nodes), edges=edges, engine=engine)
+    key = _key([node.id for node in nodes], edges, engine)
+    layout = keep(key, len(nodes), lambda: layered_layout(len(nodes), edges=edges, engine=engine))
     drawing = Drawing(
         drawing_id=drawing_id,
         swap_target=swap_target,
@@ -73,6 +89,7 @@ def lineage_svg(
         links=links,
         edges=edges,
         layout=layout,
+        is_claimed=graph.is_claimed,
     )
     return drawing.svg(title=graph.title, symmetric=SYMMETRIC_RELATIONS)
 

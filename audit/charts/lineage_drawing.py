@@ -33,6 +33,7 @@ class Drawing:
     links: Sequence[Link]
     edges: Sequence[tuple[int, int]]
     layout: Layout
+    is_claimed: bool = False
 
     def svg(self, *, title: str, symmetric: frozenset[str]) -> str:
         geometry = Geometry(self.layout)
@@ -43,7 +44,8 @@ class Drawing:
             [
                 f'<svg xmlns="http://www.w3.org/2000/svg" class="lineage" id="{attribute(self.drawing_id)}" ',
                 f'width="{width}" height="{height}" viewBox="0 0 {width} {height}" ',
-                f'role="group" aria-label="{attribute(title)}">',
+                f'role="group" aria-label="{attribute(title)}"{_flag("claimed", self.is_claimed)}>',
+                f"<desc>{text(title)}</desc>" if self.style else "",
                 f"<style>{text(self.style)}</style>" if self.style else "",
                 self._definitions(),
                 '<g class="links" aria-hidden="true">',
@@ -95,9 +97,8 @@ class Drawing:
         node = self.nodes[vertex]
         x, y = geometry.corner(vertex)
         state = states.state(node.state)
-        words = ", ".join(
-            filter(None, [node.label, node.kind_word, state.word, node.change, "focus" if node.is_focus else ""])
-        )
+        marks = ("focus" * node.is_focus, "on the way" * node.is_on_path, "found" * node.is_match)
+        words = ", ".join(filter(None, [node.label, node.kind_word, state.word, node.change, *marks]))
         place = "focus" if node.is_focus else vertex
         outline = _outline(node.kind)
         hatch = f'<path class="hatch" fill="url(#{attribute(self.drawing_id)}-hatch)" d="{outline}"/>'

@@ -81,13 +81,17 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A slice of the lineage and how much there is in all. ``cut_by`` names the cap that cut it, if one did."""
+    """A slice of the lineage and how much there is in all. ``cut_by`` names the cap that cut it, if one did.
+
+    ``is_claimed``: it is told as a source says that it knew, which nothing here proves.
+    """
 
     nodes: tuple[Node, ...]
     links: tuple[Link, ...]
     n_nodes_total: int
     n_links_total: int
     cut_by: Cut = ""
+    is_claimed: bool = False
 
     @property
     def depth(self) -> int:
@@ -95,9 +99,10 @@ class Graph:
 
     @property
     def title(self) -> str:
-        return (
-            f"Lineage: {len(self.nodes)} of {self.n_nodes_total} nodes, {len(self.links)} of {self.n_links_total} links"
-        )
+        shown = f"{len(self.nodes)} of {self.n_nodes_total} nodes, {len(self.links)} of {self.n_links_total} links"
+        cut = f", cut by the cap on {self.cut_by}" if self.cut_by else ""
+        claimed = ", claimed by the source, not proven here" if self.is_claimed else ""
+        return f"Lineage: {shown}{cut}{claimed}"
 
     @property
     def focus(self) -> Node | None:

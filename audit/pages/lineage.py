@@ -1,108 +1,86 @@
-"""The lineage of a record as a part of its page, and as files: what the address asks, and how the slice is drawn.
+"""The lineage of a record as a part of its page: how the slice that an address asks for is drawn, listed and paged.
 
 Invariants
-- The state of the drawing is the address: levels, opened sides, relations, table or drawing.
+- The state of the drawing is the address: levels, opened sides, relations, a way, a find, another point.
 - The list beside the drawing holds the same nodes and links; the table and the exports hold the whole.
+- What looks like a secret is covered before it is drawn, found or listed.
+- A layout is kept under a hash of ids and links, never of text; it is a function of these alone.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, cast
-from uuid import UUID
+from typing import Any
 
-from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
+from django.core.cache import cache
 from django.utils.safestring import mark_safe
-from django.views.decorators.http import require_safe
 
-from audit.access import Visit, page
+from audit.access import Visit
+from audit.charts.layout import Layout
 from audit.charts.lineage import LineageBroken, LineageCycle, LineageTooLarge, lineage_svg
-from audit.charts.lineage_values import RELATIONS, Graph, Link, Node
+from audit.charts.lineage_values import RELATIONS, Change, Graph, Link, Node
 from audit.charts.outline import outline
 from audit.components import Facet, FacetValue, Pager, Tab
-from audit.frame import address, in_url, pairs_of
+from audit.frame import words
+from audit.navigation import Link as PageLink
+from audit.pages.lineage_address import Asked
 from audit.secrets import covered
 from audit.templatetags.console import count
-from memory.base.errors import Invalid
-from memory.lineage.kernel import Step, walked
-from memory.lineage.queries.graph import (
-    GROUPS,
-    MOST_COUNTED,
-    MOST_DEPTH,
-    MOST_LINKS,
-    MOST_NODES,
-    GraphLink,
-    GraphNode,
-    Side,
-    Slice,
-    graph,
-    whole_lineage,
-)
-from memory.records.queries.detail import RecordRow, rows_by_id
+from memory.base.asof import AsOf
+from memory.lineage.queries.comparing import Comparison, compared, other_point
+from memory.lineage.queries.graph import GROUPS, MOST_DEPTH, GraphLink, GraphNode, Side, Slice, graph
+from memory.lineage.queries.pages import Placed, first_lines, lineage_page
 
 LEVELS = (0, 1, 2, 3, 5, 10, MOST_DEPTH)
 ROWS = 100
+FOUND_ELSEWHERE = 20
+KEPT_SECONDS = 3_600
+WORTH_KEEPING = 60
 REGION = "lineage-region"
-PROV = "http://www.w3.org/ns/prov#"
-STYLES = ("tokens.css", "charts.css")
-
-type Opened = tuple[tuple[UUID, Side], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What the address asks of the lineage of one record."""
+class Read:
+    """The slice that is drawn, and, where two points are compared, what changed from the other one."""
 
-    record: UUID
-    path: str
-    pairs: tuple[tuple[str, str], ...]
-    up: int
-    down: int
-    opened: Opened
-    groups: tuple[str, ...]
-    is_table: bool
-    after: int
+    found: Slice
+    against: AsOf | None = None
+    comparison: Comparison | None = None
 
-    def setting(self, name: str, value: str) -> str:
-        """The address with `name` set; an empty value takes it away."""
-        return address(self.path, [*(pair for pair in self.pairs if pair[0] not in (name, "after")), (name, value)])
+    def of_node(self, node: GraphNode) -> Change:
+        return self.comparison.nodes[node.id] if self.comparison else ""
 
-    def opening(self, node: UUID, side: Side) -> str:
-        """The address with one more side opened."""
-        return self.setting("open", _written((*self.opened, (node, side))))
-
-    def closing(self, node: UUID, side: Side) -> str:
-        return self.setting("open", _written(tuple(pair for pair in self.opened if pair != (node, side))))
-
-    def export(self, suffix: str) -> str:
-        return address(f"/records/{self.record}/lineage.{suffix}", self.pairs)
+    def of_link(self, link: GraphLink) -> Change:
+        return self.comparison.links[link] if self.comparison else ""
 
 
-def asked(request: HttpRequest, record: UUID, *, path: str = "") -> Asked:
-    """Read the address. Raises Invalid (levels, opened sides); unknown relations are refused by the query."""
-    return Asked(
-        record=record,
-        path=path or f"/records/{record}",
-        pairs=tuple(pairs_of(request, without=("after",))),
-        up=_number(request, "up", default=1),
-        down=_number(request, "down", default=1),
-        opened=_opened(request.GET.get("open", "")),
-        groups=tuple(word for word in request.GET.get("relations", "").split(",") if word),
-        is_table=request.GET.get("view") == "table",
-        after=_number(request, "after", default=0),
-    )
+def read(visit: Visit, given: Asked) -> Read:
+    """The slice that the address asks for. Raises NotFound, Invalid."""
+    levels: dict[str, Any] = {
+        "focus": given.record, "up": given.up, "down": given.down, "opened": given.opened, "groups": given.groups,
+        "to": given.to,
+    }  # fmt: skip
+    if not given.against:
+        return Read(graph(visit.at, **levels))
+    against = other_point(visit.at, given.against)
+    comparison = compared(visit.at, against=against, **levels)
+    return Read(comparison.slice, against, comparison)
+
+
+def pinned(visit: Visit, given: Asked) -> str:
+    """The address that never drifts: a wall clock to compare with becomes the seq that it means; "" where none does."""
+    if not given.against or given.against.startswith(("seq:", "source:")):
+        return ""
+    against = other_point(visit.at, given.against)
+    return "" if against.provisional else given.setting("against", f"seq:{against.seq}")
 
 
 def part(visit: Visit, given: Asked) -> dict[str, Any]:
     """What the part of the page draws: the drawing and its list, or the table of all."""
     if given.is_table:
         return {"is_table": True, **_table(visit, given)}
-    found = graph(
-        visit.at, focus=given.record, up=given.up, down=given.down, opened=given.opened, groups=given.groups
-    )  # fmt: skip
-    drawn = graph_of(visit, given, found)
-    svg, refusal = _drawn(drawn)
+    here = read(visit, given)
+    drawn = graph_of(visit, given, here)
+    svg, refusal = drawing(drawn)
     return {
         "is_table": False,
         "graph": drawn,
@@ -111,51 +89,78 @@ def part(visit: Visit, given: Asked) -> dict[str, Any]:
         "outline": outline(drawn),
         "up": _levels(given, "up", given.up),
         "down": _levels(given, "down", given.down),
-        "relations": _relations(given, found),
+        "relations": _relations(given, here.found),
         "svg_url": given.export("svg") if svg else "",
         "json_url": given.export("json"),
         "table_url": given.setting("view", "table"),
-        "is_capped": found.is_capped,
-        "rests": _rests(found),
+        "is_capped": here.found.is_capped,
+        "rests": _rests(here.found),
+        "left_out": count(n) if (n := sum(here.found.hidden.values())) else "",
+        "ways": _ways(given, drawn, here.found),
+        "changes": _changes(given, here),
+        "found_too": _found_elsewhere(visit, given, drawn) if given.find else None,
+        "asked": given,
+        "find_kept": given.without("find"),
+        "against_kept": given.without("against"),
     }
 
 
-def graph_of(visit: Visit, given: Asked, found: Slice) -> Graph:
+def graph_of(visit: Visit, given: Asked, here: Read) -> Graph:
     """The slice in the words of the drawing, each node with the addresses that open and close its sides."""
-    is_full = bool(found.cut_by)
-    nodes = tuple(_node(visit, given, node, is_full=is_full) for node in found.nodes)
-    links = tuple(Link(str(link.older), str(link.newer), link.group) for link in _distinct(found.links))
-    return Graph(nodes, links, max(found.n_nodes, len(nodes)), max(found.n_links, len(links)), found.cut_by)
+    found = here.found
+    nodes = tuple(_node(visit, given, node, here) for node in found.nodes)
+    links = tuple(_distinct(here))
+    return Graph(
+        nodes, links, max(found.n_nodes, len(nodes)), max(found.n_links, len(links)), found.cut_by,
+        is_claimed=visit.at.source_at is not None,
+    )  # fmt: skip
 
 
-def _distinct(links: Sequence[GraphLink]) -> list[GraphLink]:
+def _distinct(here: Read) -> list[Link]:
     """One link for each group between two nodes: two stored relations of a group are drawn as one line."""
-    return list({(link.older, link.newer, link.group): link for link in links}.values())
+    pairs = here.found.path_pairs
+    return list({
+        (link.older, link.newer, link.group): Link(
+            str(link.older), str(link.newer), link.group, frozenset((link.older, link.newer)) in pairs,
+            here.of_link(link),
+        )
+        for link in here.found.links
+    }.values())  # fmt: skip
 
 
-def _node(visit: Visit, given: Asked, node: GraphNode, *, is_full: bool) -> Node:
+def _node(visit: Visit, given: Asked, node: GraphNode, here: Read) -> Node:
     opened = set(given.opened)
-    label = "erased" if node.state == "erased" else covered(node.label) or "no text"
+    label = shown_line(node.label, node.state)
 
     def expand(side: Side, n_hidden: int) -> str:
-        return given.opening(node.id, side) if n_hidden and not is_full else ""
+        return given.opening(node.id, side) if n_hidden and not here.found.cut_by else ""
 
     def collapse(side: Side) -> str:
         return given.closing(node.id, side) if (node.id, side) in opened else ""
 
     return Node(
         id=str(node.id), label=label, kind="record", state=node.state, url=f"/records/{node.id}{visit.carry}",
-        depth=node.depth, is_focus=node.id == given.record, n_hidden_up=node.n_hidden_up,
+        depth=node.depth, is_focus=node.id == given.record, is_on_path=node.id in here.found.path,
+        is_match=is_match(given.find, label), change=here.of_node(node), n_hidden_up=node.n_hidden_up,
         n_hidden_down=node.n_hidden_down, expand_up_url=expand("up", node.n_hidden_up),
         expand_down_url=expand("down", node.n_hidden_down), collapse_up_url=collapse("up"),
         collapse_down_url=collapse("down"),
     )  # fmt: skip
 
 
-def _drawn(drawn: Graph, *, style: str = "", swap_target: str = f"#{REGION}") -> tuple[str, str]:
+def shown_line(line: str, state: str) -> str:
+    """What stands in a node or a row: never an erased text, and no secret."""
+    return "erased" if state == "erased" else covered(line) or "no text"
+
+
+def is_match(find: str, label: str) -> bool:
+    return bool(find) and find.casefold() in label.casefold()
+
+
+def drawing(drawn: Graph, *, style: str = "", swap_target: str = f"#{REGION}") -> tuple[str, str]:
     """(drawing, "") or ("", why there is none)."""
     try:
-        svg = lineage_svg(drawn, swap_target=swap_target, style=style)
+        svg = lineage_svg(drawn, swap_target=swap_target, style=style, keep=_kept)
     except LineageTooLarge as error:
         return "", f"The drawing holds at most {count(error.most)} {error.cap}; here are {count(error.got)}."
     except LineageCycle as error:
@@ -165,6 +170,14 @@ def _drawn(drawn: Graph, *, style: str = "", swap_target: str = f"#{REGION}") ->
         return "", f"The lineage contradicts itself: {error}."
     # The drawing escapes all that it is given.
     return mark_safe(svg), ""  # noqa: S308
+
+
+def _kept(key: str, n_nodes: int, make: Callable[[], Layout]) -> Layout:
+    """The layout of a slice, made once in an hour; a small one is made faster than it is found."""
+    if n_nodes < WORTH_KEEPING:
+        return make()
+    layout: Layout = cache.get_or_set(f"lineage:{key}", make, KEPT_SECONDS)
+    return layout
 
 
 def _levels(given: Asked, name: str, current: int) -> tuple[Tab, ...]:
@@ -198,124 +211,77 @@ def _rests(found: Slice) -> str:
     return f"{above}, {below}"
 
 
+def _ways(given: Asked, drawn: Graph, found: Slice) -> Mapping[str, Any] | None:
+    """The way that is shown: how long it is, to what, and the address without it."""
+    if given.to is None:
+        return None
+    end = next((node.label for node in drawn.nodes if node.id == str(given.to)), str(given.to)[:8])
+    return {"n_steps": max(0, len(found.path) - 1), "is_found": bool(found.path), "end": end,
+            "without_url": given.setting("to", "")}  # fmt: skip
+
+
+def _changes(given: Asked, here: Read) -> Mapping[str, Any] | None:
+    """What changed from the other point, in numbers and words, and the address without the comparison."""
+    if here.comparison is None or here.against is None:
+        return None
+    against = here.against
+    told = f"seq {count(against.seq)}" if against.seq else "the beginning"
+    if against.source_at is not None:
+        told = f"what the source says it knew by {words(against.source_at)}"
+    counts = {change: here.comparison.count(change) for change in ("added", "removed", "kept")}
+    return {
+        "point": told,
+        "is_provisional": against.provisional,
+        "counts": tuple((change, count(nodes), count(links)) for change, (nodes, links) in counts.items()),
+        "without_url": given.setting("against", ""),
+    }
+
+
+def _found_elsewhere(visit: Visit, given: Asked, drawn: Graph) -> Mapping[str, Any]:
+    """How many shown nodes match, and what else of the whole lineage does, each with the address of the way to it."""
+    shown = {node.id for node in drawn.nodes}
+    lines = first_lines(visit.at, focus=given.record, groups=given.groups)
+    others = [
+        (record, line)
+        for record, text in lines
+        if str(record) not in shown and is_match(given.find, line := covered(text))
+    ]
+    links = tuple(PageLink(line, given.showing_way_to(record)) for record, line in others[:FOUND_ELSEWHERE])
+    return {
+        "n_shown": count(sum(node.is_match for node in drawn.nodes)), "n_others": count(len(others)), "others": links,
+        "without_url": given.setting("find", ""),
+    }  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class TableRow:
     """A record of the whole lineage: how many levels above (negative) or below, by which relation and from where."""
 
-    depth: int
+    placed: Placed
     relation: str
-    row: RecordRow
     url: str
+    way_url: str
+    is_match: bool
 
 
 def _table(visit: Visit, given: Asked) -> dict[str, Any]:
-    links = whole_lineage(visit.at, focus=given.record, groups=given.groups)
-    reached = [
-        *((-one.depth, one.relation, one.id) for one in walked(given.record, _steps(links, upwards=True))),
-        *((one.depth, one.relation, one.id) for one in walked(given.record, _steps(links, upwards=False))),
-    ]
-    shown = reached[given.after : given.after + ROWS]
-    rows = rows_by_id(visit.at, [identity for _, _, identity in shown])
-    last = given.after + len(shown)
+    page = lineage_page(visit.at, focus=given.record, groups=given.groups, after=given.after, limit=ROWS)
     before = given.setting("after", str(max(0, given.after - ROWS))) if given.after else ""
-    behind = given.setting("after", str(last)) if last < len(reached) else ""
+    behind = given.setting("after", str(page.next)) if page.next is not None else ""
+    last = min(given.after + ROWS, page.total)
     return {
-        "table_rows": tuple(
-            TableRow(depth, RELATIONS[relation], rows[identity], f"/records/{identity}{visit.carry}")
-            for depth, relation, identity in shown
-            if identity in rows
-        ),
-        "table_total": count(len(reached)),
-        "is_capped": len(links) > MOST_COUNTED,
-        "pager": Pager(before, behind, f"{count(given.after + 1)} to {count(last)} of {count(len(reached))}"),
+        "table_rows": tuple(_table_row(visit, given, one) for one in page.items),
+        "table_total": count(page.total),
+        "is_capped": page.is_capped,
+        "pager": Pager(before, behind, f"{count(given.after + 1)} to {count(last)} of {count(page.total)}"),
         "drawing_url": given.setting("view", ""),
         "json_url": given.export("json"),
     }  # fmt: skip
 
 
-def _steps(links: Sequence[GraphLink], *, upwards: bool) -> list[Step]:
-    if upwards:
-        return [Step(link.newer, link.group, link.older) for link in links]
-    return [Step(link.older, link.group, link.newer) for link in links]
-
-
-@require_safe
-@page("records")
-def as_svg(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
-    """The drawing of the slice as a file that carries its style."""
-    given = asked(request, record)
-    found = graph(
-        visit.at, focus=record, up=given.up, down=given.down, opened=given.opened, groups=given.groups
+def _table_row(visit: Visit, given: Asked, one: Placed) -> TableRow:
+    line = shown_line(one.row.first_line, one.row.state)
+    return TableRow(
+        one, RELATIONS[one.group], f"/records/{one.row.id}{visit.carry}", given.showing_way_to(one.row.id),
+        is_match(given.find, line),
     )  # fmt: skip
-    style = "\n".join((Path(settings.STATICFILES_DIRS[0]) / "css" / name).read_text("utf-8") for name in STYLES)
-    svg, refused = _drawn(graph_of(visit, given, found), style=style, swap_target="")
-    if refused:
-        raise Invalid(refused)
-    response = HttpResponse(svg, content_type="image/svg+xml; charset=utf-8")
-    response.headers["Content-Disposition"] = f'attachment; filename="lineage-{record}-seq-{visit.at.seq}.svg"'
-    return response
-
-
-@require_safe
-@page("records")
-def as_json(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
-    """The whole lineage, as PROV-JSON, with the caps of the drawing stated inside."""
-    given = asked(request, record)
-    found = graph(visit.at, focus=record, up=0, down=0, groups=given.groups)
-    links = whole_lineage(visit.at, focus=record, groups=given.groups)[:MOST_COUNTED]
-    rows = rows_by_id(visit.at, sorted({record, *(end for link in links for end in (link.older, link.newer))}))
-    return JsonResponse(
-        {
-            "prefix": {"prov": PROV, "record": f"urn:palimpsest:{visit.namespace}:record:"},
-            "palimpsest": {
-                "namespace": visit.namespace, "focus": str(record), "seq": visit.at.seq,
-                "valid_at": in_url(visit.at.valid_at), "n_nodes": found.n_nodes, "n_links": found.n_links,
-                "truncated": found.is_capped, "drawing_caps": {
-                    "nodes": MOST_NODES, "links": MOST_LINKS, "depth": MOST_DEPTH,
-                },
-            },
-            "entity": {f"record:{row.id}": _entity(row) for row in rows.values()},
-            "wasDerivedFrom": {f"_:{index}": _derivation(link) for index, link in enumerate(links)},
-        },
-        json_dumps_params={"ensure_ascii": False},
-    )  # fmt: skip
-
-
-def _entity(row: RecordRow) -> Mapping[str, Any]:
-    return {
-        "prov:generatedAtTime": in_url(row.recorded_at), "prov:label": row.first_line, "palimpsest:type": row.type,
-        "palimpsest:state": row.state, "palimpsest:seq": row.seq,
-    }  # fmt: skip
-
-
-def _derivation(link: GraphLink) -> Mapping[str, Any]:
-    kind = "prov:Revision" if link.relation in ("evolved_from", "supersedes") else "prov:Derivation"
-    return {
-        "prov:generatedEntity": f"record:{link.newer}", "prov:usedEntity": f"record:{link.older}", "prov:type": kind,
-        "palimpsest:relation": link.relation,
-    }  # fmt: skip
-
-
-def _number(request: HttpRequest, name: str, *, default: int) -> int:
-    value = request.GET.get(name, "")
-    if value and not (value.isascii() and value.isdecimal() and len(value) <= 6):
-        raise Invalid.at(name, expected="a whole number", got=value)
-    return int(value) if value else default
-
-
-def _opened(value: str) -> Opened:
-    found: list[tuple[UUID, Side]] = []
-    for word in value.split(",") if value else ():
-        identity, _, side = word.partition(":")
-        try:
-            node = UUID(identity)
-        except ValueError as error:
-            raise Invalid.at("open", expected="pairs such as <id>:up", got=word) from error
-        if side not in ("up", "down"):
-            raise Invalid.at("open", expected="up or down after the id", got=word)
-        found.append((node, cast(Side, side)))
-    return tuple(dict.fromkeys(found))
-
-
-def _written(opened: Opened) -> str:
-    return ",".join(f"{node}:{side}" for node, side in opened)

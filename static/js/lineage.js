@@ -1,4 +1,5 @@
-// Walking a lineage drawing: arrows follow the edges, h goes to the focus, + and - open and close a level at a node.
+// Walking a lineage drawing: arrows follow the edges, h goes to the focus, + and - open and close a level at a node,
+// p shows the way from the focus to a node, f goes to the field that finds.
 // Without it every node and control is still a link in the order of the columns.
 const isOn = () => localStorage.getItem("palimpsest:keys") !== "off";
 
@@ -49,6 +50,23 @@ function press(here, ways) {
   return Boolean(control);
 }
 
+// The address is the state: the way is one more name in it. A record's own page shows no way to itself.
+function showWay(here) {
+  const id = new URL(here.href.baseVal, document.baseURI).pathname.split("/").pop();
+  const target = new URL(window.location.href);
+  if ("focus" in here.dataset || target.searchParams.get("to") === id) target.searchParams.delete("to");
+  else target.searchParams.set("to", id);
+  window.location.assign(target);
+}
+
+function find() {
+  const field = document.querySelector("[data-find]");
+  if (!field) return false;
+  field.focus();
+  field.select();
+  return true;
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const svg = event.target.closest?.("svg.lineage");
@@ -63,6 +81,11 @@ document.addEventListener("keydown", (event) => {
     const focus = (svg ?? document).querySelector("svg.lineage a[data-focus], a[data-node][data-focus]");
     if (focus) event.preventDefault();
     goTo(focus);
+  } else if (event.key === "f") {
+    if (find()) event.preventDefault();
+  } else if (here && event.key === "p") {
+    event.preventDefault();
+    showWay(here);
   } else if (here && event.key === "+") {
     if (press(here, ["expand-down", "expand-up"])) event.preventDefault();
   } else if (here && event.key === "-") {

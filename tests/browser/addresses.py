@@ -67,6 +67,7 @@ def _record_otherwise(world: Furnished) -> list[Sample]:
     past = f"valid_at=2999-01-01T00:00:00Z&known_at=seq:{world.now().seq - 5}"
     return [
         *_all(f"/records/{world.deepest}?up=300&down=2", f"/records/{world.deepest}?view=table"),
+        *_all(f"/records/{world.deepest}?against=seq:2&to={world.root}&find=refunds&up=5"),
         Sample(f"/records/{world.hostile[3]}?text=canonical", "charlie"),
         Sample(f"/records/{world.deepest}?{past}", "bob"),
     ]
@@ -115,6 +116,22 @@ PAGES: Mapping[str, Samples] = {
     "records/<uuid:record>/restore": lambda world: _each("/records/{}/restore", world.withdrawn),
     "records/<uuid:record>/evolve": lambda world: _each("/records/{}/evolve", world.mixed),
     "records/<uuid:record>/supersede": lambda world: _each("/records/{}/supersede", world.deepest),
+    "records/compare": lambda world: _all(f"/records/compare?record={world.second}&record={world.root}"),
+    "records/<uuid:record>/link": lambda world: _all(
+        f"/records/{world.deepest}/link?relation=references&target={world.second}"
+    ),
+    "records/<uuid:record>/merge": lambda world: _all(f"/records/{world.deepest}/merge?with={world.parts[1]}"),
+    "records/<uuid:record>/settle": lambda world: _each("/records/{}/settle", world.mixed, world.deepest),
+    "records/<uuid:record>/suggestions": lambda world: [
+        *_each("/records/{}/suggestions", world.deepest, world.hostile[0], world.erased),
+        Sample(f"/records/{world.parts[1]}/suggestions", "charlie"),
+    ],
+    "records/<uuid:record>/diff": lambda world: _all(
+        f"/records/{world.root}/diff?with={world.deepest}",
+        f"/records/{world.root}/diff?with={world.deepest}&view=split",
+        f"/records/{world.hostile[0]}/diff?with={world.hostile[2]}",
+        f"/records/{world.erased}/diff?with={world.root}",
+    ),
     "records/<str:prefix>": lambda world: [Sample(f"/records/{world.prefix}", status=409)],
     "runs": lambda world: _all("/runs", "/runs?q=4411", "/runs?q=nothingofthekind"),
     "runs/<uuid:run>": lambda world: _all(

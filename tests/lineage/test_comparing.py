@@ -156,8 +156,9 @@ def test_a_source_and_the_ledger_are_compared_by_what_stands_in_each(world: Worl
 def test_the_other_point_keeps_what_is_true_on_and_is_named_where_it_is_wrong(world: World) -> None:
     at = replace(world.now(), valid_at=NOON)
     assert (other_point(at, "seq:1").seq, other_point(at, "seq:1").valid_at) == (1, NOON)
-    with pytest.raises(Invalid, match="against"):
-        other_point(at, "yesterday")
+    for wrong in ("yesterday", "seq:999"):
+        with pytest.raises(Invalid, match="against"):
+            other_point(at, wrong)
 
 
 def test_the_way_to_a_far_ancestor_is_shown_whatever_the_levels(world: World) -> None:

@@ -60,6 +60,10 @@ def test_a_record_with_its_lineage_costs_the_same_whatever_it_is_tied_to(world: 
         counts[f"now {n}"] = count_queries(alice, f"/records/{focus}")
         later(world)
         counts[f"past {n}"] = count_queries(alice, f"/records/{focus}{point}")
+        if n != 1:
+            seq = point.rsplit(":", 1)[1]
+            counts[f"against {n}"] = count_queries(alice, f"/records/{focus}?against=seq:{seq}")
+    counts["to 50"] = count_queries(alice, f"/records/{focus}?to={UUID(int=1)}")
     gone, hidden = world.save("to be erased").id, world.save("to be withdrawn").id
     world.erase(gone)
     world.withdraw(hidden)
@@ -95,3 +99,27 @@ def test_a_tab_of_a_record_costs_the_same_however_long_it_is(world: World, page:
         later(world)
         counts[f"past {n}"] = count_queries(alice, f"/records/{here}/{page}{point}")
     assert_baseline(f"records:{page}", counts)
+
+
+def test_suggestions_cost_the_same_however_many_there_are(world: World) -> None:
+    counts = {}
+    alice = browser(world.alice)
+    for n in (1, 20):
+        for number in range(n + 1):
+            here = world.save(f"a text that is nearly the same, number {number}").id
+        point = past(world)
+        counts[f"now {n}"] = count_queries(alice, f"/records/{here}/suggestions")
+        later(world)
+        counts[f"past {n}"] = count_queries(alice, f"/records/{here}/suggestions{point}")
+    assert_baseline("records:suggestions", counts)
+
+
+def test_a_comparison_of_two_records_costs_the_same_now_and_then(world: World) -> None:
+    alice = browser(world.alice)
+    first = world.save("one", metadata={"k": 1}).id
+    second = world.evolve(first, content="two", metadata={"k": 2})
+    point = past(world)
+    now = count_queries(alice, f"/records/{first}/diff?with={second}")
+    later(world)
+    then = count_queries(alice, f"/records/{first}/diff{point}&with={second}")
+    assert_baseline("records:diff", {"now": now, "past": then})

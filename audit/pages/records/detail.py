@@ -22,7 +22,8 @@ from audit.entry_words import verb_words
 from audit.frame import address, pairs_of
 from audit.navigation import Link
 from audit.pages import lineage
-from audit.pages.records import provenance
+from audit.pages.lineage_address import asked
+from audit.pages.records import made, provenance
 from audit.secrets import covered, has_secret
 from audit.templatetags.console import count
 from memory.base.canonical import canonical
@@ -30,37 +31,46 @@ from memory.base.errors import Ambiguous, Invalid, NotFound
 from memory.base.word_diff import WordDiff, word_diff
 from memory.interchange.sources import kept_about
 from memory.ledger.queries.contents import contents_of
+from memory.lineage.queries.timeline import Entry, timeline
 from memory.lineage.queries.touching import touching
 from memory.records.queries import detail as reads
 from memory.records.queries.detail import RecordDetail, RecordRow
 from memory.records.queries.stubs import Stub, stubs
 
+FAULTS = {
+    "version_repeated": "stands twice", "not_the_next": "did not evolve from",
+    "instant_decreases": "was recorded before", "claimed_instant_decreases": "claims an earlier instant than",
+}  # fmt: skip
 TEXT_SHOWN = 4_000
 TITLE_CHARS = 120
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A version beside the one before it; `diff` is None where either text is erased."""
+    """A version beside the one before it; `diff` is None where either text is erased. `why` says how it was made."""
 
     row: RecordRow
     url: str
     is_here: bool
     diff: WordDiff | None
+    why: str
+    note: str
 
 
 @require_safe
 @page("records")
 def shown(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
     """The record with its lineage; htmx asks for the lineage alone."""
-    given = lineage.asked(request, record)
+    given = asked(request, record)
+    if target := lineage.pinned(visit, given):
+        return HttpResponseRedirect(target)
     if is_partial(request):
         part = lineage.part(visit, given)
         return render(request, "records/detail.html#lineage", {"tab": "lineage", "record_id": record, **part})
     found = reads.record(visit.at, id=record)
     part = lineage.part(visit, given)
     context = head(request, visit, found, tab="lineage", count_text=part.get("rests", ""))
-    return render(request, "records/detail.html", {**context, **part})
+    return render(request, "records/detail.html", {**context, **part, "made": made.panel(visit, found)})
 
 
 def head(request: HttpRequest, visit: Visit, found: RecordDetail, *, tab: str, count_text: str = "") -> dict[str, Any]:
@@ -96,6 +106,8 @@ def verbs(visit: Visit, found: RecordDetail) -> frozenset[str]:
         "restore": may("review") and found.withdrawn_seq is not None,
         "evolve": may("write") and state == "current",
         "supersede": may("write") and found.superseded_seq is None,
+        "link": may("write") and state != "erased",
+        "merge": may("write") and state in ("current", "superseded"),
     }
     return frozenset(verb for verb, is_allowed in allowed.items() if is_allowed)
 
@@ -158,6 +170,7 @@ def _tabs(visit: Visit, found: RecordDetail, *, tab: str, count_text: str) -> tu
     tabs = [
         Tab("Lineage", f"{base}{visit.carry}", tab == "lineage", count_text),
         Tab("Versions", f"{base}/versions{visit.carry}", tab == "versions"),
+        Tab("Suggestions", f"{base}/suggestions{visit.carry}", tab == "suggestions"),
         Tab("Ledger entries", f"{base}/entries{visit.carry}", tab == "entries"),
     ]
     if found.imported or found.row.source_recorded_at is not None:
@@ -184,17 +197,30 @@ def _notices(visit: Visit, found: RecordDetail) -> tuple[tuple[str, str, Link], 
 def versions(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
     """The line of versions, each with what changed since the one before."""
     found = reads.record(visit.at, id=record)
-    rows = reads.versions(visit.at, line=found.line)
-    texts = reads.texts(visit.at, [row.id for row in rows])
+    line = timeline(visit.at, line=found.line)
+    texts = reads.texts(visit.at, [entry.row.id for entry in line.entries])
     steps: list[Step] = []
     before: str | None = None
-    for row in rows:
-        text = texts.get(row.id)
+    for entry in line.entries:
+        row, text = entry.row, texts.get(entry.row.id)
         diff = word_diff(covered(before), after=covered(text)) if before is not None and text is not None else None
-        steps.append(Step(row, f"/records/{row.id}/versions{visit.carry}", row.id == record, diff))
+        steps.append(Step(row, f"/records/{row.id}/versions{visit.carry}", row.id == record, diff, *_why(entry)))
         before = text
     context = head(request, visit, found, tab="versions", count_text="")
-    return render(request, "records/detail.html", {**context, "steps": tuple(reversed(steps))})
+    left = line.branched_from
+    told = {
+        "line": line, "steps": tuple(reversed(steps)), "compare_kept": pairs_of(request, without=("record",)),
+        "branched_from": Link(str(left.record)[:8], f"/records/{left.record}/versions{visit.carry}") if left else None,
+        "line_faults": [(FAULTS[one.code], str(one.version)[:8], str(one.before)[:8]) for one in line.faults],
+    }  # fmt: skip
+    return render(request, "records/detail.html", {**context, **told})
+
+
+def _why(entry: Entry) -> tuple[str, str]:
+    """Why a version was made, in words, and its note."""
+    if entry.reason is None:
+        return entry.kind, ""
+    return f"{entry.kind}, {entry.reason}{'' if entry.reason_given else ' by default'}", covered(entry.note)
 
 
 @require_safe

@@ -52,6 +52,7 @@ def _context(visit: Visit, given: Asked, listed: RecordPage) -> dict[str, Any]:
         "total_text": f"{total} record{'' if total == '1' else 's'}",
         "line": typed_line(given.pairs),
         "kept": [pair for pair in given.pairs if pair[0] in ("ns", "valid_at", "known_at", "include")],
+        "compare_kept": [pair for pair in given.pairs if pair[0] in ("ns", "valid_at", "known_at")],
         "facets": tuple(_facet(given, listed, name, label) for name, label in FACETS if listed.facets[name]),
         "parts": parts(given, runs=runs),
         "clear_url": given.cleared(),
@@ -107,6 +108,7 @@ def _columns(given: Asked) -> tuple[Column, ...]:
             "best match", given.setting("sort", "rank"), "descending" if given.sort == "rank" else None, title=title
         )
     return (
+        Column("tick", title="two ticked records can be compared"),
         Column("recorded at", given.setting("sort", turned), direction if by_time else None),
         Column("type"),
         first,

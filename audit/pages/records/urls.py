@@ -2,8 +2,8 @@
 
 from django.urls import include, path
 
-from audit.pages import lineage
-from audit.pages.records import detail, exports, listing, verbs
+from audit.pages import lineage_files
+from audit.pages.records import comparing, detail, exports, joining, listing, verbs
 
 patterns = [
     path("records", listing.index, name="index"),
@@ -13,12 +13,18 @@ patterns = [
     path("records/<uuid:record>/versions", detail.versions, name="versions"),
     path("records/<uuid:record>/entries", detail.entries, name="entries"),
     path("records/<uuid:record>/source", detail.source, name="source"),
+    path("records/compare", comparing.compare, name="compare"),
+    path("records/<uuid:record>/diff", comparing.diff, name="diff"),
+    path("records/<uuid:record>/suggestions", comparing.offers, name="suggestions"),
+    path("records/<uuid:record>/link", joining.link, name="link"),
+    path("records/<uuid:record>/merge", joining.merge, name="merge"),
+    path("records/<uuid:record>/settle", joining.settle, name="settle"),
     path("records/<uuid:record>/withdraw", verbs.withdraw, name="withdraw"),
     path("records/<uuid:record>/restore", verbs.restore, name="restore"),
     path("records/<uuid:record>/evolve", verbs.evolve, name="evolve"),
     path("records/<uuid:record>/supersede", verbs.supersede, name="supersede"),
-    path("records/<uuid:record>/lineage.svg", lineage.as_svg, name="lineage_svg"),
-    path("records/<uuid:record>/lineage.json", lineage.as_json, name="lineage_json"),
+    path("records/<uuid:record>/lineage.svg", lineage_files.as_svg, name="lineage_svg"),
+    path("records/<uuid:record>/lineage.json", lineage_files.as_json, name="lineage_json"),
     path("records/<str:prefix>", detail.resolved, name="resolved"),
 ]
 urlpatterns = [path("", include((patterns, "records")))]

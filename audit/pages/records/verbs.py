@@ -126,13 +126,13 @@ def _hiding(request: HttpRequest, visit: Visit, record: UUID, *, act: Act) -> Ht
     require(visit, act.power)
     form = ReasonForm(request.POST or None, initial={"key": uuid4().hex})
     if request.method != "POST" or not form.is_valid():
-        return _asked(request, visit, record, act=act, form=form)
+        return act_page(request, visit, record, act=act, form=form)
     by, reason = visit.once(form.cleaned_data["key"]), form.cleaned_data["reason"]
     operation = operations.withdraw if act is WITHDRAW else operations.restore
     try:
         done = operation(by, record=record, reason=reason)
     except DomainError as error:
-        return _asked(request, visit, record, act=act, form=form, error=error)
+        return act_page(request, visit, record, act=act, form=form, error=error)
     words = "The record is withdrawn, recorded" if act is WITHDRAW else "The record is restored, recorded"
     recorded.tell(request, words, seq=done.seq, replayed=done.replayed)
     return HttpResponseRedirect(f"/records/{record}{visit.carry}")
@@ -146,10 +146,10 @@ def evolve(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase
     if request.method != "POST":
         found = reads.record(visit.at, id=record)
         initial = {"key": uuid4().hex, "base": found.digest.hex(), "content": found.content or ""}
-        return _asked(request, visit, record, act=EVOLVE, form=EvolveForm(initial=initial), found=found)
+        return act_page(request, visit, record, act=EVOLVE, form=EvolveForm(initial=initial), found=found)
     form = EvolveForm(request.POST)
     if not form.is_valid():
-        return _asked(request, visit, record, act=EVOLVE, form=form)
+        return act_page(request, visit, record, act=EVOLVE, form=form)
     given = form.cleaned_data
     cause = Cause(given["reason"], given["note"])
     changes = {"content": given["content"].replace("\r\n", "\n")}
@@ -160,7 +160,7 @@ def evolve(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase
     except StaleVersion as error:
         return _stale(request, visit, error, draft=changes["content"], given=given)
     except DomainError as error:
-        return _asked(request, visit, record, act=EVOLVE, form=form, error=error)
+        return act_page(request, visit, record, act=EVOLVE, form=form, error=error)
     recorded.tell(request, "The new version is recorded", seq=done.seq, replayed=done.replayed)
     return HttpResponseRedirect(f"/records/{done.records[0]}{visit.carry}")
 
@@ -172,19 +172,19 @@ def supersede(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseB
     require(visit, SUPERSEDE.power)
     form = SupersedeForm(request.POST or None, initial={"key": uuid4().hex})
     if request.method != "POST" or not form.is_valid():
-        return _asked(request, visit, record, act=SUPERSEDE, form=form)
+        return act_page(request, visit, record, act=SUPERSEDE, form=form)
     given = form.cleaned_data
     try:
         new = reads.resolved(visit.at, prefix=given["new"].strip().lower())
         cause = Cause(given["reason"], given["note"])
         done = derivations.supersede(visit.once(given["key"]), old=record, new=new, cause=cause)
     except DomainError as error:
-        return _asked(request, visit, record, act=SUPERSEDE, form=form, error=error)
+        return act_page(request, visit, record, act=SUPERSEDE, form=form, error=error)
     recorded.tell(request, "The record is superseded, recorded", seq=done.seq, replayed=done.replayed)
     return HttpResponseRedirect(f"/records/{record}{visit.carry}")
 
 
-def _asked(
+def act_page(
     request: HttpRequest, visit: Visit, record: UUID, *, act: Act, form: forms.Form, error: DomainError | None = None,
     found: RecordDetail | None = None,
 ) -> HttpResponse:  # fmt: skip

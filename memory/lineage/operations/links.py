@@ -13,6 +13,9 @@ from memory.ledger.operations.appending import opened, retried
 from memory.lineage.models import ANCESTRY, INVERSE, LINKS, SYMMETRIC, Edge
 from memory.records.models import RecordState
 
+# What a link may be called, from either of its ends.
+LABELS = (*LINKS, *(INVERSE[relation] for relation in LINKS if INVERSE.get(relation, relation) not in LINKS))
+
 
 @retried
 def link(by: Actor, *, source: UUID, relation: str, target: UUID) -> Appended:

@@ -62,7 +62,13 @@ def compared(
 
 
 def other_point(at: AsOf, known_at: str) -> AsOf:
-    """The point to compare with: another recorded time, the same true-on.   Raises Invalid (no point)."""
+    """The point to compare with: another recorded time, the same true-on.   Raises Invalid (no point).
+
+    A seq is read without a query, and without its instant.
+    """
+    seq = asof.named_seq(known_at)
+    if seq is not None and seq <= at.head:
+        return replace(at, seq=seq, known_at=None, source_at=None, provisional=False, pinned=True)
     try:
         found = asof.resolve(at.namespace, known_at=known_at)
     except Invalid as error:

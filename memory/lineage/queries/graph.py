@@ -342,9 +342,7 @@ def _sliced(
     )  # fmt: skip
 
 
-def _node(
-    state: RecordState, depth: int, hidden: Mapping[tuple[UUID, Side], int], also: Sequence[AsOf]
-) -> GraphNode:
+def _node(state: RecordState, depth: int, hidden: Mapping[tuple[UUID, Side], int], also: Sequence[AsOf]) -> GraphNode:
     up, down = hidden.get((state.id, "up"), 0), hidden.get((state.id, "down"), 0)
     words = states_at(state, *also)
     return GraphNode(state.id, state.first_line, state_of(state), state.recorded_at, depth, up, down, words)

@@ -14,6 +14,7 @@ from memory.base.asof import AsOf
 from memory.base.errors import Invalid
 from memory.lineage.kernel import Reached, Step, walked
 from memory.lineage.queries.graph import MOST_COUNTED, GraphLink, whole_lineage
+from memory.records.models import RecordState
 from memory.records.queries.detail import RecordRow, rows_by_id
 
 
@@ -52,6 +53,13 @@ def lineage_page(at: AsOf, *, focus: UUID, groups: Collection[str] = (), after: 
         links=tuple(link for link in links if after <= _later(rank, link) < end),
         total=len(reached), is_capped=len(links) > MOST_COUNTED, next=end if end < len(reached) else None,
     )  # fmt: skip
+
+
+def first_lines(at: AsOf, *, focus: UUID, groups: Collection[str] = ()) -> list[tuple[UUID, str]]:
+    """(record, its first line) of the whole lineage but the focus, nearest first; what is erased has none."""
+    ids = [one.id for _, one in _reached(focus, whole_lineage(at, focus=focus, groups=groups))]
+    lines = dict(RecordState.objects.known(at).filter(id__in=ids).values_list("id", "first_line"))
+    return [(id, lines[id]) for id in ids if lines.get(id)]
 
 
 def _later(rank: Mapping[UUID, int], link: GraphLink) -> int:
