@@ -117,9 +117,10 @@ def answer(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict
     """The answer in words and numbers."""
     is_import = given["run"] is not None
     second = "what the import brought" if is_import else f"{visit.namespace} as of seq {count(given['against'])}"
+    lines = _lines(visit, outcome, last=given["against"] or 0, keys=("first",) if is_import else ("first", "second"))
     sides = (
-        _side(visit, f"{visit.namespace} as of seq {count(given['seq'])}", outcome, "first", is_linked=True),
-        _side(visit, second, outcome, "second", is_linked=not is_import),
+        _side(visit, f"{visit.namespace} as of seq {count(given['seq'])}", outcome, "first", lines),
+        _side(visit, second, outcome, "second", {} if is_import else lines),
     )
     return {
         "sides": sides,
@@ -130,16 +131,24 @@ def answer(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict
     }
 
 
-def _side(visit: Visit, name: str, outcome: dict[str, Any], key: str, *, is_linked: bool) -> OneSide:
+def _lines(visit: Visit, outcome: dict[str, Any], *, last: int, keys: tuple[str, ...]) -> dict[str, str]:
+    """{id: first line} of the records of this namespace that are listed, read at the later of the two points."""
+    at = visit.at if visit.at.seq >= last else asof.resolve(visit.at.namespace, known_at=f"seq:{last}")
+    ids = {UUID(one["id"]) for key in keys for one in outcome[f"only_{key}"]["largest"]}
+    rows = reads.rows_by_id(at, sorted(ids))
+    return {str(id): covered(row.first_line) or "No text" for id, row in rows.items()}
+
+
+def _side(visit: Visit, name: str, outcome: dict[str, Any], key: str, lines: dict[str, str]) -> OneSide:
     only = outcome[f"only_{key}"]
-    firsts = [one["id"] for one in only["largest"]]
-    rows = reads.rows_by_id(asof.now(visit.at.namespace), [UUID(id) for id in firsts]) if is_linked else {}
-    lines = []
-    for one in only["largest"]:
-        row = rows.get(UUID(one["id"])) if is_linked else None
-        line = "" if row is None else covered(row.first_line) or "No text"
-        lines.append(ClassLine(one["records"], one["id"], f"/records/{one['id']}{visit.carry}" if row else "", line))
-    return OneSide(name, outcome[key], only["classes"], only["records"], tuple(lines))
+    classes = tuple(
+        ClassLine(
+            one["records"], one["id"], f"/records/{one['id']}{visit.carry}" if one["id"] in lines else "",
+            lines.get(one["id"], ""),
+        )
+        for one in only["largest"]
+    )  # fmt: skip
+    return OneSide(name, outcome[key], only["classes"], only["records"], classes)
 
 
 def _sentence(outcome: dict[str, Any]) -> str:
@@ -149,5 +158,6 @@ def _sentence(outcome: dict[str, Any]) -> str:
         unequal = outcome["unequal_in_number"]
         told = f", {count(unequal)} of them with more records on one side" if unequal else ""
         return f"The same store: all {count(n_both)} classes stand in both{told}."
-    are = "class stands" if n_only == 1 else "classes stand"
-    return f"{count(n_only)} {are} in one of them only; {count(n_both)} stand in both."
+    only = "class stands" if n_only == 1 else "classes stand"
+    both = "stands" if n_both == 1 else "stand"
+    return f"{count(n_only)} {only} in one of them only; {count(n_both)} {both} in both."
