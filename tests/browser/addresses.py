@@ -142,6 +142,25 @@ PAGES: Mapping[str, Samples] = {
     "ledger/checkpoints": lambda world: _all("/ledger/checkpoints", "/ledger/checkpoints?first=1&second=9"),
     "ledger/checks/<uuid:run>": lambda world: _each("/ledger/checks/{}", world.check),
     "ledger/scans/<uuid:job>": lambda world: _each("/ledger/scans/{}", world.scan),
+    "laws": lambda world: [*_all("/laws"), *_all("/laws", by="charlie")],
+    "laws/<str:name>": lambda world: _all(
+        "/laws/law.L7", "/laws/law.L2", "/laws/law.L5", "/laws/ledger_scan", "/laws/rebuild"
+    ),
+    "laws/<str:name>/waive": lambda world: [
+        *_all("/laws/law.L7/waive"),
+        Sample("/laws/law.L7/waive", "charlie", status=403),
+    ],
+    "laws/runs/<uuid:job>": lambda world: _each("/laws/runs/{}", world.law_run),
+    "laws/compare": lambda world: _all(
+        "/laws/compare",
+        f"/laws/compare?first={world.root}&second={world.second}",
+        f"/laws/compare?first={world.hostile[0]}&second={world.hostile[2]}",
+        f"/laws/compare?first={world.root}&second={world.root}",
+    ),
+    "laws/stores": lambda world: _all(
+        "/laws/stores", f"/laws/stores?against={world.hostile_seq}", f"/laws/stores?import={world.imported}"
+    ),
+    "laws/comparisons/<uuid:job>": lambda world: _each("/laws/comparisons/{}", *world.comparisons),
     "imports": lambda world: [*_all("/imports"), *_all("/imports", by="charlie")],
     "imports/<uuid:run>": lambda world: _all(
         f"/imports/{world.imported}", f"/imports/{world.imported}?severity=quarantined"
@@ -167,6 +186,8 @@ FILES: Mapping[str, Samples] = {
     "ledger/verifier.py": lambda world: _all("/ledger/verifier.py"),
     "ledger/<int:seq>/proof.json": lambda world: _all("/ledger/3/proof.json"),
     "ledger/checkpoints/<int:seq>.txt": lambda world: _all(f"/ledger/checkpoints/{world.signed_seq}.txt"),
+    "laws.csv": lambda world: _all("/laws.csv"),
+    "laws.json": lambda world: _all("/laws.json"),
     "runs.csv": lambda world: _all("/runs.csv"),
     "runs.json": lambda world: _all("/runs.json"),
     "healthz": lambda world: _all("/healthz", by=""),

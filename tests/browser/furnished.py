@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import lzma
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
-from uuid import UUID
+from uuid import UUID, uuid4
 
+from audit.laws import recording
+from audit.laws import tasks as laws
+from audit.laws.bisimilarity import tasks as comparisons
 from memory.agents import operations as agents
 from memory.agents import runs
-from memory.base import jobs
+from memory.base import clock, jobs
 from memory.base.actor import RunGiven
+from memory.checks import operations as checks
 from memory.checks import running
+from memory.checks.operations import Found
 from memory.interchange import queries as imports
 from memory.interchange import tasks as uploads
 from memory.interchange.contextfs.operations import Options
@@ -47,6 +53,7 @@ class Furnished(World):
         checkpoints.checkpoint(self.namespace, make_key=True)
         self._import(folder)
         self._people()
+        self._laws()
         self.check = running.run(self.charlie, name="ledger_scan").id
         self.scan = jobs.ask(self.charlie, kind="ledger_scan", given={"kept": "", "namespace": self.name}).id
         self.signed_seq = checkpoints.checkpoint(self.namespace).seq
@@ -131,6 +138,39 @@ class Furnished(World):
         agents.revoke_token(self.alice, token=token)
         agents.freeze(self.alice, agent=self.frozen, reason="it wrote at night")
         agents.hold(self.alice, held=True, reason="an audit of refunds")
+
+    def _laws(self) -> None:
+        """Every law has run; one is broken and waived, and a run and two comparisons wait or are done."""
+        recording.run(self.charlie)
+        witnesses = [
+            {"kind": "edge_end_missing", "record": str(self.deepest), "relation": "evolved_from",
+             "target": str(uuid4()),
+             "namespace": self.name, "entry": n + 1, "missing": [str(uuid4())]}
+            for n in range(60)
+        ]  # fmt: skip
+        across = {"kind": "cross_namespace_ancestry", "record": str(self.root), "relation": "merged_from",
+                  "target": str(uuid4()), "namespace": self.name,
+                  "target_namespace": f"{TURNED[:20]} elsewhere"}  # fmt: skip
+        scope = {
+            "clause": "L7", "verdict": "violated", "scope": "store", "decided_by": "both ends of every edge",
+            "kinds": {"edge_end_missing": 160, "cross_namespace_ancestry": 1},
+            "severities": {"edge_end_missing": "violation", "cross_namespace_ancestry": "violation"},
+            "witnesses": [*witnesses, across],
+        }  # fmt: skip
+        checks.record_run(
+            self.charlie, name="law.L7", version=1, verdict="violated", at_seq=self.now().seq, n_checked=90,
+            found=[Found("edge_end_missing", object=self.deepest, seq=n + 1) for n in range(60)],
+            report={"clause": "L7", "scopes": [scope]},
+        )  # fmt: skip
+        ends = clock.now() + timedelta(days=20)
+        checks.waive(self.alice, name="law.L7", reason=f"known since March {SCRIPT}", expires_at=ends)
+        self.law_run = jobs.ask(
+            self.charlie, kind=laws.KIND, given={"clauses": ["L2", "L7"], "namespace": self.name}
+        ).id
+        given = comparisons.given_records(seq=self.now().seq, first=self.root, second=self.second)
+        asked = [jobs.ask(self.alice, kind=comparisons.KIND, given=given).id for _ in range(2)]
+        comparisons.run(asked[0])
+        self.comparisons = asked
 
 
 def unpacked(folder: Path, name: str = STORE) -> Path:
