@@ -165,6 +165,11 @@ PAGES: Mapping[str, Samples] = {
     "imports/<uuid:run>": lambda world: _all(
         f"/imports/{world.imported}", f"/imports/{world.imported}?severity=quarantined"
     ),
+    "imports/<uuid:run>/reconciliation": lambda world: [
+        *_all(f"/imports/{world.imported}/reconciliation"),
+        *_all(f"/imports/{world.imported}/reconciliation", by="charlie"),
+    ],
+    "imports/<uuid:run>/undo": lambda world: _all(f"/imports/{world.imported}/undo"),
     "imports/findings/<uuid:finding>": lambda world: _each("/imports/findings/{}", *world.findings),
     "imports/tasks/<uuid:job>": lambda world: _each("/imports/tasks/{}", *world.uploads),
     "search": lambda world: _all("/search", "/search?q=refund", "/search?q=note%20nothingofthekind%20%E2%80%AE"),

@@ -1,12 +1,19 @@
-"""What an owner says about a store to import. The domain validates again; here each field has its words."""
+"""What a person says about a store to import, a copy to take out and an archive to bring back.
+
+The domain validates again; here each field has its words.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
 from django import forms
 
+from memory.base.schemas import is_id
 from memory.base.text import NAME_CHARS, NAMESPACE_PATTERN
+from memory.interchange.exporting import agent_called
+from memory.interchange.slices import Selection
 from memory.interchange.tasks import MOST_BYTES, Asked
+from memory.ledger.queries.asof import instant
 
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
@@ -57,3 +64,63 @@ class UploadForm(forms.Form):
             name=given["file"].name, base=given["base"], mapping=given["mapping"], only=given["only"],
             source=given["source"], erase_deleted=given["erase_deleted"], dry_run=True,
         )  # fmt: skip
+
+
+FORMATS = (
+    ("jsonl", "Archive: everything, to restore it elsewhere (JSONL)"),
+    ("prov", "Provenance for other tools (PROV-JSON)"),
+    ("openlineage", "Run events for a lineage server (OpenLineage)"),
+)
+CODE = {**PLAIN, "class": "mono"}
+INSTANT = {**CODE, "placeholder": "2026-11-02T00:00:00Z"}
+
+
+def _text(label: str, *, attributes: Mapping[str, str], help_text: str = "", most: int = 40) -> forms.CharField:
+    return forms.CharField(
+        label=label, required=False, max_length=most, help_text=help_text, widget=forms.TextInput(attrs=attributes)
+    )
+
+
+class ExportForm(forms.Form):
+    """What to take out. An archive takes no filter; the domain says so in words."""
+
+    format = forms.ChoiceField(label="Format", choices=FORMATS)
+    focus = _text("Around one record", attributes=CODE, help_text="Its id: all it rests on and all that rests on it.")
+    agent = _text("By one agent", attributes=CODE, help_text="Its name or id.", most=NAME_CHARS)
+    run = _text("Of one run", attributes=CODE, help_text="Its id.")
+    since = _text("From", attributes=INSTANT, help_text="Entries from this instant on.")
+    until = _text("To", attributes=INSTANT, help_text="Entries before this instant.")
+    more = ("focus", "agent", "run", "since", "until")
+
+    def clean_focus(self) -> str:
+        return self._id("focus")
+
+    def clean_run(self) -> str:
+        return self._id("run")
+
+    def _id(self, name: str) -> str:
+        value = str(self.cleaned_data[name]).strip()
+        if value and not is_id(value):
+            raise forms.ValidationError("A full-length id is expected.")
+        return value
+
+    def selection(self, namespace: int) -> Selection:
+        """Raises Invalid (an instant), NotFound (an agent)."""
+        given = self.cleaned_data
+        since, until = (instant(given[name], loc=name) if given[name] else None for name in ("since", "until"))
+        agent = agent_called(namespace, given["agent"]) if given["agent"] else None
+        return Selection(since, until, given["run"] or None, agent, given["focus"] or None)
+
+
+class RestoreForm(forms.Form):
+    """An archive, and what must not come back with it."""
+
+    key = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False)
+    archive = forms.FileField(
+        label="The archive", max_length=400,
+        help_text="A file that was exported as an archive. It is restored under its own name, which must be free here.",
+    )  # fmt: skip
+    erased = forms.FileField(
+        label="Erased since", required=False, max_length=400,
+        help_text="The receipt of an erasure, or its list of commitments: what they stand for does not come back.",
+    )  # fmt: skip

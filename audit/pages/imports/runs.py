@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from audit import recorded
 from audit.access import Visit, is_partial, page
 from audit.components import Definition, Facet, FacetValue, FilterPart, Pager
 from audit.frame import address, pairs_of
@@ -62,8 +63,8 @@ def run(request: HttpRequest, visit: Visit, run: UUID) -> HttpResponse:
     )  # fmt: skip
     told = {one["code"]: one for one in told_codes({code: n for _, code, n in found.codes})}
     context = {
-        "trail": (*breadcrumbs("imports", carry=visit.carry), Link(_called(found), "")),
-        "title": _called(found),
+        "trail": (*breadcrumbs("imports", carry=visit.carry), Link(called(found), "")),
+        "title": called(found),
         "found": found,
         "facts": _facts(visit, found),
         "facets": _facets(visit, found, pairs),
@@ -72,13 +73,15 @@ def run(request: HttpRequest, visit: Visit, run: UUID) -> HttpResponse:
         "total_text": f"{count(listed.total)} finding{'' if listed.total == 1 else 's'}",
         "lines": [finding_line(visit, row, told) for row in listed.items],
         "pager": _pager(visit, found, pairs, listed),
+        "told": recorded.told(request, carry=visit.carry),
+        "may_own": visit.actor.may("own") and visit.frame.can_write,
         "meanings": list(told.values()),
         "severities": SEVERITIES,
     }
     return render(request, "imports/run.html#findings" if is_partial(request) else "imports/run.html", context)
 
 
-def _called(found: RunDetail) -> str:
+def called(found: RunDetail) -> str:
     """A source that was given no name goes by the digest of its beginning."""
     source = found.row.source
     is_digest = len(source) == DIGEST_CHARS and set(source) <= set("0123456789abcdef")

@@ -1,4 +1,4 @@
-"""Bringing a store in: the list of imports with its form, a dry run, and the import itself."""
+"""Bringing a store in: a dry run, and the import itself."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,26 +9,15 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.access import Visit, is_partial, page, person_names, problem_of
-from audit.components import Pager, Problem
 from audit.frame import address, pairs_of
 from audit.navigation import Link, breadcrumbs
 from audit.pages.imports.forms import UploadForm
+from audit.pages.imports.listing import job_url, listed
 from audit.pages.ledger.checks import progress
-from audit.pages.ledger.filtering import seq_of
 from audit.templatetags.console import count
 from memory.base import jobs
 from memory.base.errors import DomainError
-from memory.base.jobs import Job
-from memory.interchange import queries
 from memory.interchange.tasks import KIND, ask_import, asked_of, proceed
-
-PAGE = 50
-
-
-@require_safe
-@page("imports")
-def index(request: HttpRequest, visit: Visit) -> HttpResponse:
-    return _list(request, visit)
 
 
 @require_POST
@@ -37,49 +26,12 @@ def upload(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Take a store in and say what importing it would do."""
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
-        return _list(request, visit, form=form)
+        return listed(request, visit, form=form)
     try:
         job = ask_import(visit.actor, pieces=form.cleaned_data["file"].chunks(), asked=form.asked()).job
     except DomainError as error:
-        return _list(request, visit, form=form, problem=problem_of(request, error))
-    return HttpResponseRedirect(_url(visit, job))
-
-
-def _list(
-    request: HttpRequest, visit: Visit, *, form: UploadForm | None = None, problem: Problem | None = None
-) -> HttpResponse:
-    before = seq_of("before", request.GET.get("before", ""))
-    found = queries.import_runs(visit.at, before=before, limit=PAGE + 1)
-    more = f"{found[PAGE - 1].seq}" if len(found) > PAGE else ""
-    older = address("/imports", [*visit.frame.carried, ("before", more)]) if more else ""
-    may_own = visit.actor.may("own") and visit.frame.can_write
-    context = {
-        "runs": found[:PAGE],
-        "pager": Pager("", older),
-        "tasks": [_task(visit, job) for job in jobs.jobs(namespace=visit.at.namespace, kind=KIND)] if may_own else [],
-        "below": _below(visit),
-        "may_own": may_own,
-        "form": (form or UploadForm(initial={"base": visit.namespace})) if may_own else None,
-        "problem": problem,
-    }
-    status = problem.status if problem else 422 if form is not None else 200
-    return render(request, "imports/index.html", context, status=status)
-
-
-def _task(visit: Visit, job: Job) -> dict[str, Any]:
-    asked = asked_of(job)
-    return {"job": job, "asked": asked, "url": _url(visit, job), "state": progress(job, "", unit="").state}
-
-
-def _below(visit: Visit) -> tuple[Link, ...]:
-    """The namespaces of this person that imports into this one have founded."""
-    prefix = f"{visit.namespace}."
-    below = [one.name for one in visit.frame.namespaces if one.name.startswith(prefix)]
-    return tuple(Link(name, f"/imports?ns={name}") for name in below)
-
-
-def _url(visit: Visit, job: Job) -> str:
-    return f"/imports/tasks/{job.id}{visit.carry}"
+        return listed(request, visit, form=form, problem=problem_of(request, error))
+    return HttpResponseRedirect(job_url(visit, job))
 
 
 @require_safe
@@ -136,7 +88,7 @@ def import_now(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
     """Import in earnest what the dry run has shown."""
     found = jobs.job(job, namespace=visit.at.namespace, kind=KIND)
     proceed(visit.actor, found)
-    return HttpResponseRedirect(_url(visit, found))
+    return HttpResponseRedirect(job_url(visit, found))
 
 
 @require_POST
