@@ -22,14 +22,13 @@ from audit.laws.bisimilarity.values import SharedClass, Side
 from memory.base import gate, jobs
 from memory.base.actor import Actor
 from memory.base.jobs import Job
-from memory.checks.operations import RECORD
 
 KIND = "comparison"
 # Reading and comparing grow with the store; beyond this they take longer than a page should.
 IN_REQUEST_RECORDS = 5_000
 CLASSES_TOLD = 50
 
-_COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE namespace_id = %s LIMIT %s) AS some"
+_COUNT = "SELECT count(*) FROM (SELECT 1 FROM memory_record WHERE namespace_id = %s LIMIT %s) AS counted"
 
 
 def given_records(*, seq: int, first: UUID, second: UUID, against: int | None = None) -> dict[str, Any]:
@@ -51,7 +50,7 @@ def is_long(namespace: int) -> bool:
 
 def ask(by: Actor, *, given: Mapping[str, Any]) -> Job:
     """Have a comparison made by the next free worker.   Raises Forbidden."""
-    gate.permits(by, RECORD)
+    gate.permits(by, gate.READ)
     job = jobs.ask(by, kind=KIND, given=given)
     compare_asked.enqueue(str(job.id))
     return jobs.job(job.id, namespace=by.namespace, kind=KIND)
