@@ -5,6 +5,7 @@ from django.urls import path
 from audit import health
 from audit.pages import gallery, overview, search, sign_in
 from audit.pages.agents import urls as agents
+from audit.pages.erasures import urls as erasures
 from audit.pages.imports import urls as imports
 from audit.pages.laws import urls as laws
 from audit.pages.ledger import urls as ledger
@@ -21,6 +22,7 @@ urlpatterns = [
     *laws.urlpatterns,
     *agents.urlpatterns,
     *imports.urlpatterns,
+    *erasures.urlpatterns,
     *search.urlpatterns,
     *gallery.urlpatterns,
     path("api/v1/", api.urls),

@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from memory.agents.operations import MOST_RETENTION_DAYS, UNLIMITED
 from memory.base import clock
 from memory.base.text import NAME_CHARS, NOTE_CHARS
 
@@ -94,6 +95,19 @@ class HoldForm(forms.Form):
     @property
     def until_at(self) -> datetime | None:
         return _begin_of(self.cleaned_data["until_on"])
+
+
+class RetentionForm(forms.Form):
+    days = forms.IntegerField(
+        label="Keep text for (days)", min_value=1, max_value=MOST_RETENTION_DAYS, required=False,
+        help_text="Left empty, until an owner erases it. Nothing goes by itself.",
+    )  # fmt: skip
+
+    @property
+    def value(self) -> str:
+        """The setting, as the domain takes it."""
+        days = self.cleaned_data["days"]
+        return UNLIMITED if days is None else str(days)
 
 
 def midnight(day: date) -> datetime:

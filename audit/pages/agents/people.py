@@ -6,7 +6,7 @@ from django.views.decorators.http import require_POST
 from audit import recorded
 from audit.access import Visit, page
 from audit.connecting import server_url
-from audit.pages.agents.forms import HoldForm, InviteForm
+from audit.pages.agents.forms import HoldForm, InviteForm, RetentionForm
 from audit.pages.agents.shown import Answer, OneTimeLink, refused, shown
 from memory.agents import operations
 from memory.agents.people import invite as invite_person
@@ -68,6 +68,21 @@ def approval_mode(request: HttpRequest, visit: Visit) -> HttpResponse:
     except DomainError as error:
         return refused(request, visit, "namespace", error)
     recorded.tell(request, MODES[value], seq=made.seq)
+    return HttpResponseRedirect(f"/agents{visit.carry}")
+
+
+@require_POST
+@page("agents", applies=False, power="own")
+def retention(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Say for how long text is to be kept. It erases nothing by itself."""
+    form = RetentionForm(request.POST)
+    if not form.is_valid():
+        return shown(request, visit, answer=Answer(422, forms={"retention": form}))
+    try:
+        made = operations.change_setting(visit.actor, name="retention", value=form.value)
+    except DomainError as error:
+        return refused(request, visit, "namespace", error, retention=form)
+    recorded.tell(request, "The retention is set, recorded", seq=made.seq)
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 

@@ -8,7 +8,7 @@ Invariants
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -23,10 +23,19 @@ from audit.components import Problem
 from audit.connecting import Block, blocks, server_url
 from audit.frame import words
 from audit.navigation import Link
-from audit.pages.agents.forms import FIRST_SCOPES, ROLES, SCOPES, ConnectForm, HoldForm, InviteForm
+from audit.pages.agents.forms import (
+    FIRST_SCOPES,
+    ROLES,
+    SCOPES,
+    ConnectForm,
+    HoldForm,
+    InviteForm,
+    RetentionForm,
+)
 from memory.agents.operations import Issued
 from memory.agents.people import MemberRow, members
 from memory.agents.queries import AgentRow, TokenRow, agent_rows
+from memory.agents.retention import retention
 from memory.base.errors import DomainError
 from memory.ledger.queries import asof
 
@@ -94,6 +103,7 @@ def shown(request: HttpRequest, visit: Visit, *, answer: Answer | None = None) -
     names = {row.person: row.name for row in people}
     names |= person_names({row.operator for row in found if row.operator is not None} - names.keys())
     may_own = visit.actor.may("own") and visit.frame.can_write
+    kept_for = retention(visit.actor.namespace)
     context: dict[str, Any] = {
         "agents": [_agent(row, names, visit) for row in found],
         "live_tokens": _tokens(found, now=visit.frame.read_at, is_live=True),
@@ -103,9 +113,10 @@ def shown(request: HttpRequest, visit: Visit, *, answer: Answer | None = None) -
         "recorded": recorded.told(request, carry=visit.carry),
         "hold_banner": next((banner for banner in visit.frame.banners if banner.kind == "hold"), None),
         "answer": given,
+        "retention": kept_for,
     }
     if may_own:
-        context |= {**CONTROLS, **_forms(given, people, person=visit.actor.person)}
+        context |= {**CONTROLS, **_forms(given, people, person=visit.actor.person, kept_for=kept_for)}
     response = render(request, "agents/index.html", context, status=given.status)
     if has_made:
         patch_cache_control(response, no_store=True)
@@ -125,12 +136,16 @@ def fresh_token(request: HttpRequest, visit: Visit, *, agent: UUID, name: str, i
     return Fresh(name, issued.secret, f"It ends on {words(issued.expires_at)}.", made, waiting_url)
 
 
-def _forms(given: Answer, people: list[MemberRow], *, person: int | None) -> dict[str, Form]:
+def _forms(
+    given: Answer, people: list[MemberRow], *, person: int | None, kept_for: timedelta | None
+) -> dict[str, Form]:  # fmt: skip
+    days = {"days": kept_for.days} if kept_for is not None else {}
     choices = tuple((row.person, row.name) for row in people)
     return {
         "connect_form": given.forms.get("connect") or ConnectForm(people=choices, initial={"operator": person}),
         "invite_form": given.forms.get("invite") or InviteForm(),
         "hold_form": given.forms.get("hold") or HoldForm(),
+        "retention_form": given.forms.get("retention") or RetentionForm(initial=days),
     }
 
 

@@ -103,6 +103,7 @@ def verbs(visit: Visit, found: RecordDetail) -> frozenset[str]:
     may, state = visit.actor.may, found.row.state
     allowed = {
         "withdraw": may("review") and found.withdrawn_seq is None and state != "erased",
+        "erase": may("own") and state != "erased",
         "restore": may("review") and found.withdrawn_seq is not None,
         "evolve": may("write") and state == "current",
         "supersede": may("write") and found.superseded_seq is None,

@@ -15,8 +15,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db import connection
-
 from memory.base import gate, ids, projections, sql
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, IdempotencyMismatch, Invalid
@@ -152,8 +150,7 @@ def _forget(namespace: int, refs: Sequence[ContentRef], *, seq: int) -> dict[str
     swept = {place: function(namespace, refs) for place, function in _sweeps.items()}
     n_names = sum(part == "name" for _, _, part in refs)
     return {
-        "engine": connection.vendor, "content": len(refs) - n_names, "names": n_names, "salts": len(refs),
-        "projections": derived, "swept": swept,
+        "content": len(refs) - n_names, "names": n_names, "salts": len(refs), "projections": derived, "swept": swept,
     }  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from memory.base.errors import DomainError, OnHold
 from memory.ledger.models import Item
 from memory.ledger.operations.erasing import Erased
 from memory.ledger.queries import asof, radius
-from memory.ledger.queries.addressed import Address, items_at
+from memory.ledger.queries.addressed import Address, items_about, items_at
 from memory.ledger.queries.radius import Radius
 from memory.ledger.queries.reaching import going, with_unused_names
 from memory.ledger.queries.subjects import Naming, naming_items, subject_of
@@ -56,7 +56,8 @@ def asked(
         namings = naming_items(namespace, subject_of(subject))
         return Asked(tuple((one.seq, one.item) for one in namings if one.is_whole), tuple(namings))
     if records is not None:
-        return Asked(tuple(radius.items_of(namespace, kind="record", objects=records)))
+        found = items_about(namespace, kind="record", objects=records)
+        return Asked(tuple((item.seq, item.item) for item in found))
     return Asked(tuple(items or ()))
 
 
@@ -66,6 +67,21 @@ def preview(by: Actor, *, found: Asked, quoting: bool = False) -> Preview:
     items = with_unused_names(by.namespace, going(by.namespace, found.items, quoting=quoting))
     refusal, hold = _refusal(by)
     return Preview(at, tuple(items), radius.radius(at, items=items), refusal, hold)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The named items with all their parts, and what repeats a line of them: what a person ticks."""
+
+    parts: tuple[radius.Part, ...]
+    quotes: tuple[radius.Quote, ...]
+
+
+def look(at: AsOf, *, records: Sequence[UUID] = (), items: Sequence[Address] = ()) -> Look:
+    """The records and items as they stand, before anything is worked out that would go with them.   Raises NotFound."""
+    about = items_about(at.namespace, kind="record", objects=records) if records else []
+    named = [*about, *items_at(at.namespace, items)] if items else about
+    return Look(radius.parts(at.namespace, items=named), tuple(radius.quotes_of(at, items=named)))
 
 
 def done(namespace: int, erased: Erased) -> Radius:

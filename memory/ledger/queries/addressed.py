@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any
+from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
@@ -31,6 +32,19 @@ def items_at(namespace: int, addresses: Iterable[Address]) -> list[Item]:
         if (seq, item) not in found:
             raise NotFound(f"There is no item {item} of entry {seq}.")
     return [found[address] for address in wanted]
+
+
+def items_about(namespace: int, *, kind: str, objects: Sequence[UUID]) -> list[Item]:
+    """The items about these objects, each once, in their order.   Raises NotFound."""
+    wanted = list(dict.fromkeys(objects))
+    rows = Item.objects.filter(namespace=namespace, kind=kind)
+    found: dict[UUID, Item] = {}
+    for start in range(0, len(wanted), ITEMS):
+        found.update({row.object: row for row in rows.filter(object__in=wanted[start : start + ITEMS])})
+    missing = next((about for about in wanted if about not in found), None)
+    if missing is not None:
+        raise NotFound(f"There is no {kind} {missing}.", id=str(missing))
+    return [found[about] for about in wanted]
 
 
 def parts_of(items: Iterable[Item]) -> Iterator[ContentRef]:

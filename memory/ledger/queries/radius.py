@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memory.base.asof import AsOf
-from memory.base.errors import NotFound
 from memory.ledger.models import Item, Reference
 from memory.ledger.queries.addressed import Address, erased_parts, parts_of
 
@@ -82,16 +81,6 @@ def quoted_by(function: Quoting) -> None:
     """Register what repeats the text of items word for word."""
     if function not in _quotings:
         _quotings.append(function)
-
-
-def items_of(namespace: int, *, kind: str, objects: Sequence[UUID]) -> list[Address]:
-    """The addresses of the items about these objects, in their order.   Raises NotFound."""
-    rows = Item.objects.filter(namespace=namespace, kind=kind, object__in=objects)
-    found = {about: (seq, item) for about, seq, item in rows.values_list("object", "seq", "item")}
-    missing = [about for about in objects if about not in found]
-    if missing:
-        raise NotFound(f"There is no {kind} {missing[0]}.", id=str(missing[0]))
-    return [found[about] for about in objects]
 
 
 def parts(namespace: int, *, items: Sequence[Item]) -> tuple[Part, ...]:

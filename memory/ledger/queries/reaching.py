@@ -38,7 +38,7 @@ def with_unused_names(namespace: int, items: Sequence[Item]) -> list[Item]:
 
 
 def _reached(namespace: int, items: Sequence[Address]) -> list[Item]:
-    named = items_at(namespace, items)
-    known = {(item.seq, item.item) for item in named}
-    more = [address for function in _reaches for address in function(namespace, named) if address not in known]
-    return [*named, *items_at(namespace, more)]
+    found = items_at(namespace, items)
+    known = {(item.seq, item.item) for item in found}
+    more = [address for function in _reaches for address in function(namespace, found) if address not in known]
+    return [*found, *items_at(namespace, more)]

@@ -113,9 +113,14 @@ def receipt(at: AsOf, *, seq: int) -> Receipt:
     return Receipt(
         row=_row(entry, rows[0].reason, len(rows)), note=stored.get("note", ""), parts=_parts(at.namespace, rows),
         commitments=erased_here.commitments(at.namespace, seq=seq), touched=stored.get("report"),
-        scrub=next((found for told in _scrubs if (found := told(at.namespace, seq)) is not None), None),
+        scrub=scrub_after(at, seq=seq),
         engine=connection.vendor, erased_by=again.values_list("seq", flat=True).first(),
     )  # fmt: skip
+
+
+def scrub_after(at: AsOf, *, seq: int) -> Scrub | None:
+    """The first scrub of the files after the erasing entry, whenever that was; None for none yet."""
+    return next((found for told in _scrubs if (found := told(at.namespace, seq)) is not None), None)
 
 
 def _row(entry: Entry, reason: str, n_parts: int) -> ErasureRow:

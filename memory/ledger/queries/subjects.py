@@ -31,6 +31,7 @@ from memory.ledger.queries.addressed import Address, items_at
 
 LEAST_CHARS = 2
 NESTED_DEPTH = 4
+AROUND = 60
 # Values of settings are words of ours; erasing one would change how the namespace works.
 NEVER = ("setting",)
 
@@ -65,7 +66,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """An item that names the subject: by which parts, and what it is about."""
+    """An item that names the subject: by which parts, what it is about, and the first place where it does."""
 
     seq: int
     item: int
@@ -73,6 +74,7 @@ class Naming:
     object: UUID
     parts: tuple[str, ...]
     is_whole: bool
+    excerpt: str = ""
 
 
 Finder = Callable[[int, Subject], Iterable[Address]]
@@ -98,16 +100,25 @@ def naming_items(namespace: int, subject: Subject) -> list[Naming]:
     found: dict[Address, Naming] = {}
     for seq, item, part, payload, kind, about in _candidates(namespace, subject):
         texts = [payload] if part == "name" else strings(strict_loads(payload))
-        matches = [match for text in texts if (match := subject.named_in(text)).is_named]
+        matches = [(match, text) for text in texts if (match := subject.named_in(text)).is_named]
         if matches:
             known = found.get((seq, item))
             parts = (*(known.parts if known else ()), part)
-            is_whole = any(match.is_whole for match in matches) or (known is not None and known.is_whole)
-            found[seq, item] = Naming(seq, item, kind, about, parts, is_whole)
+            is_whole = any(match.is_whole for match, _ in matches) or (known is not None and known.is_whole)
+            shown = known.excerpt if known else _excerpt(subject, matches[0][1])
+            found[seq, item] = Naming(seq, item, kind, about, parts, is_whole, shown)
     told = {address for finder in _finders for address in finder(namespace, subject)} - found.keys()
     for row in items_at(namespace, sorted(told)):
         found[row.seq, row.item] = Naming(row.seq, row.item, row.kind, row.object, (), is_whole=True)
     return [found[address] for address in sorted(found)]
+
+
+def _excerpt(subject: Subject, text: str) -> str:
+    """The text around the place where it first names the subject."""
+    plain = re.sub(r"\s+", " ", unicodedata.normalize("NFC", text)).strip()
+    start = max(0, plain.lower().find(subject.folded) - AROUND)
+    cut = plain[start : start + 2 * AROUND + len(subject.folded)]
+    return f"{'…' if start else ''}{cut}{'…' if start + len(cut) < len(plain) else ''}"
 
 
 def fold(text: str) -> str:

@@ -1,0 +1,13 @@
+"""The addresses of erasures."""
+
+from django.urls import include, path
+
+from audit.pages.erasures import making, receipts
+
+patterns = [
+    path("erasures", receipts.index, name="index"),
+    path("erasures/new", making.new, name="new"),
+    path("erasures/<int:seq>", receipts.shown, name="detail"),
+    path("erasures/<int:seq>.txt", receipts.commitments, name="commitments"),
+]
+urlpatterns = [path("", include((patterns, "erasures")))]
