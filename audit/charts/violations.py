@@ -59,15 +59,8 @@ def violations_svg(slots: Sequence[Slot], *, title: str, top: int | None = None)
 def _mark(slot: Slot, *, x: float, most: int) -> str:
     title = f"<title>{text(slot.label)}: {text(slot.words)}</title>"
     zero, reach = HEIGHT - MARGIN, HEIGHT - 2 * MARGIN
-    match slot.outcome:
-        case "broken":
-            height = max(LEAST_BAR, min(1.0, slot.n_violations / most) * reach)
-        case "holds":
-            height = LOW
-        case "undecidable":
-            height = LEAST_BAR
-        case "not_run":
-            height = reach
+    heights: dict[Outcome, float] = {"holds": LOW, "undecidable": LEAST_BAR, "not_run": reach}
+    height = heights.get(slot.outcome) or max(LEAST_BAR, min(1.0, slot.n_violations / most) * reach)
     inset = 0.0 if slot.outcome in ("broken", "holds") else 0.5
     return (
         f'<g data-outcome="{slot.outcome}">{title}<rect x="{number(x + inset)}" y="{number(zero - height + inset)}" '

@@ -64,8 +64,8 @@ class _Work:
                     pointed[here].update((f"field {name}", numbers[index, target]) for target in targets)
         into: list[set[int]] = [set() for _ in names]
         for number, steps in enumerate(pointed):
-            for _, target in steps:
-                into[target].add(number)
+            for _, onward in steps:
+                into[onward].add(number)
         work = cls(names, numbers, [tuple(steps) for steps in pointed], into)
         work.begin(starts)
         return work
