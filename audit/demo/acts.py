@@ -27,7 +27,7 @@ def placeholder_contact() -> str:
 
 def acts() -> list[Step]:
     """The acts in the order of the story."""
-    return [*_march(), *_update_of_build_7(), *_the_day()]
+    return [*_march(), *_update_of_build_7(), *_the_day(), *_april()]
 
 
 def _march() -> list[Step]:
@@ -63,12 +63,25 @@ def _the_day() -> list[Step]:
     return [
         Step("D10", at(3, 29, 18, 30), "triage-bot", "records", {
             "id": str(id_of("D10")), "type": "note", "metadata": RE_ENACTED,
-            "content": f"On call for the build hosts tonight: {placeholder_contact()}",
+            "content": f"On call for the build hosts tonight:\n{placeholder_contact()}",
             "source": {"class": "first_hand", "origin": "triage-bot"},
-        }),
+        }, is_erased_later=True),
         Step("D10b", at(3, 29, 18, 35), "triage-bot", "derivations", {
             "kind": "merge", "records": [Answered("D10", "id"), line(18)], "type": "summary",
-            "content": f"Hand the oss-security post to whoever is on call: {placeholder_contact()}",
+            "content": f"Hand the oss-security post to whoever is on call:\n{placeholder_contact()}",
             "reason": "observation", "note": "For the hand-over.",
-        }),
+        }, is_erased_later=True),
     ]  # fmt: skip
+
+
+def _april() -> list[Step]:
+    """The number of a person in a note: what rests on it is looked at first, then it goes, and its proof stays."""
+    gone = {
+        "records": [Answered("D10", "id")], "reason": "request", "quoting": True,
+        "note": "A number to call stood in a note and in the summary that quotes it.",
+    }  # fmt: skip
+    return [
+        Step("G01", at(4, 3, 9, 0), "auditor-a", "ledger/verify", {}, writes=False),
+        Step("G02", at(4, 4, 10, 0), "owner-a", "erasures", {**gone, "dry_run": True}, writes=False),
+        Step("G03", at(4, 4, 10, 5), "owner-a", "erasures", gone),
+    ]

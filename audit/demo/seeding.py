@@ -13,7 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
@@ -22,10 +22,14 @@ from django.db import transaction
 from audit.demo import lines, loading
 from audit.demo.cast import PEOPLE, Person
 from audit.demo.story import story
+from audit.laws import recording
 from memory.agents.accounts import create_person, sign_in_path
 from memory.agents.setup import FIRST_NAMESPACE, ensure_namespace, ensure_role, system
+from memory.base.actor import Actor
+from memory.checks.ledger_scan import verify
 from memory.interchange import targets
 from memory.interchange.contextfs.operations import Options, Report, import_store
+from memory.ledger.queries import asof
 
 Say = Callable[[str], None]
 STORE = Path(__file__).with_name("contextfs.db.xz")
@@ -82,9 +86,16 @@ def seed(home: Path, *, say: Say) -> Seeded:
     loaded = loading.load()
     say(f"  {loading.NAMESPACE}: {loaded.n_steps} calls, {loaded.size} entries, root {loaded.root.hex()[:16]}…")
     say("Importing a store that ContextFS wrote:")
-    for each in _imported().applied:
+    applied = _imported().applied
+    for each in applied:
         _give_roles(each.namespace)
         say(f"  {each.namespace}: {each.n_records} records, {each.n_edges} edges, {each.n_findings} findings")
+    say("Verifying every ledger and checking every law.")
+    # No part of the story; written down at the instant of its end.
+    namespace = ensure_namespace(loading.NAMESPACE)
+    _check(replace(system(namespace), event_at=asof.now(namespace).known_at))
+    for each in applied:
+        _check(system(ensure_namespace(each.namespace)))
     mark.write_text(json.dumps({"data": data_digest()}), encoding="utf-8")
     return Seeded(is_first=True, is_current=True)
 
@@ -105,6 +116,12 @@ def _give_roles(namespace: str) -> None:
         by = system(ensure_namespace(namespace))
         for person in PEOPLE:
             ensure_role(by, person=person.id, role=person.role, expires_at=person.expires_at)
+
+
+def _check(by: Actor) -> None:
+    """Hash the whole log again and check every law, so that the boards show what was found."""
+    verify(by)
+    recording.run(by)
 
 
 def fresh_links(*, with_owner: bool, is_first: bool) -> list[Link]:

@@ -33,7 +33,8 @@ class Answered:
 class Step:
     """One call. `path` follows the namespace and may hold {STEP} for the id that a step answered.
 
-    `expects` are the statuses that the story tells of: a refusal may be what should happen.
+    `expects` are the statuses that the story tells of: a refusal may be what should happen. `is_erased_later`: played
+    again after the whole story, the step is answered with what erased it. `writes` is false for a look alone.
     """
 
     key: str
@@ -45,6 +46,8 @@ class Step:
     re_enacted: bool = True
     expects: tuple[int, ...] = DONE
     refers_to: Mapping[str, Answered] = field(default_factory=dict)
+    is_erased_later: bool = False
+    writes: bool = True
 
 
 def needs(step: Step) -> set[str]:
@@ -92,7 +95,7 @@ def filled_path(step: Step, answers: Mapping[str, Any]) -> str:
 
 def require_marked(step: Step, *, known: Mapping[str, Step]) -> None:
     """Raise StepFault for an invented act that does not say so in what it writes, nor rests on one that does."""
-    if step.re_enacted and not is_marked(step, known=known):
+    if step.re_enacted and step.writes and not is_marked(step, known=known):
         raise StepFault(f"Step {step.key} is invented and is not marked re_enacted.")
 
 

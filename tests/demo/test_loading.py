@@ -1,6 +1,7 @@
 """The story as it is played: through the API, once, with one root; and what the folder of the demo holds then."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -10,7 +11,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from audit.demo import loading, seeding
-from audit.demo.cast import AGENTS, LOADER, PEOPLE
+from audit.demo.acts import placeholder_contact
+from audit.demo.cast import AGENTS, BY_NAME, LOADER, PEOPLE
 from audit.demo.door import Unexpected
 from audit.demo.lines import id_of
 from audit.demo.steps import Step
@@ -21,8 +23,9 @@ from memory.agents.setup import FIRST_NAMESPACE, ensure_namespace, first_run, ne
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import Forbidden
+from memory.checks.models import CheckRun
 from memory.ledger.models import Content, Entry, Namespace
-from memory.ledger.queries import asof
+from memory.ledger.queries import asof, receipts
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.verification import scan
 from memory.lineage.queries.ancestry import ancestry
@@ -31,7 +34,7 @@ from memory.records.operations import save
 from memory.records.queries import detail, lists
 
 # The root over all entries of the story. It changes with the story, and with what an entry commits to.
-ROOT = "394a7d3aa49485fc7e45e583f635fbc12f22d2df71b36c149aa0a2457c5eff49"
+ROOT = "369d20a3ed188ef80ce5dabf72fdabde35e3145381edada3deaa6ec7ab17aeb1"
 
 pytestmark = pytest.mark.django_db
 
@@ -96,27 +99,41 @@ def test_each_entry_shows_who_acted_and_who_loaded(loaded: loading.Loaded) -> No
     namespace = store().pk
     loader = agent_by_name(namespace, LOADER)
     assert loader is not None
-    rows = Entry.objects.filter(namespace=namespace, verb__in=("save", "merge", "open_run", "end_run"))
-    assert rows.count() == len(story())
+    rows = Entry.objects.filter(namespace=namespace, verb__in=("save", "merge", "open_run", "end_run", "erase"))
+    assert rows.count() == sum(step.writes for step in story())
     assert set(rows.values_list("loader", flat=True)) == {loader.id}
     named = {agent.name: agent_by_name(namespace, agent.name) for agent in AGENTS}
     by_request = {str(id_of(f"request/{step.key}")): step.actor for step in story()}
-    for request, agent in rows.values_list("request", "agent"):
-        acting = named[by_request[str(request)]]
-        assert acting is not None
-        assert agent == acting.id
+    for request, agent, person in rows.values_list("request", "agent", "person"):
+        actor = by_request[str(request)]
+        acting = named.get(actor)
+        assert (agent, person) == ((acting.id, None) if acting else (None, BY_NAME[actor].id))
 
 
 def test_every_line_stands_with_its_source_and_every_invention_with_its_mark(loaded: loading.Loaded) -> None:
     at = asof.now(store().pk)
     page = lists.records(at, where=lists.Filter(include=frozenset({"not_valid", "superseded"})), limit=200)
-    assert page.total == 84
+    assert (page.total, page.hidden) == (82, {"erased": 2})
     told = {item.id: detail.record(at, id=item.id) for item in page.items}
     marked = {id for id, record in told.items() if record.metadata.get("re_enacted") is True}
     sourced = {id for id, record in told.items() if record.pointer.startswith("http")}
     assert sourced == {id_of(step.key) for step in story() if not step.re_enacted}
-    assert len(marked) == 4
+    assert len(marked) == 2
     assert sourced | marked == set(told)
+
+
+def test_the_number_to_call_is_gone_with_the_summary_that_quoted_it_and_its_lineage_stands(
+    loaded: loading.Loaded,
+) -> None:
+    contact = placeholder_contact()
+    assert not any(contact in payload for payload in Content.objects.values_list("payload", flat=True))
+    at = asof.now(store().pk)
+    (erasing,) = receipts.erasures(at)
+    receipt = receipts.receipt(at, seq=erasing.seq)
+    gone = {part.object for part in receipt.parts if part.kind == "record"}
+    (summary,) = gone - {id_of("D10")}
+    assert {one.id for one in ancestry(at, record=summary).items} == {id_of("D10"), id_of("L18")}
+    assert scan(at.namespace).content == "erased"
 
 
 def test_the_summary_rests_on_three_records(loaded: loading.Loaded) -> None:
@@ -183,21 +200,34 @@ def test_the_folder_is_filled_once_and_tells_of_what(tmp_path: Path) -> None:
         assert any(name in line for line in told) or name == FIRST_NAMESPACE
         for person in PEOPLE:
             assert role_of(ensure_namespace(name), person.id, datetime.now(UTC)) == person.role
+    _require_every_check_has_run_and_holds()
     size = Entry.objects.count()
     again, silent = seeded(tmp_path)
     assert (again.is_first, again.is_current, silent) == (False, True, [])
     assert Entry.objects.count() == size
 
 
+def _require_every_check_has_run_and_holds() -> None:
+    runs = Counter(CheckRun.objects.values_list("namespace__name", "verdict"))
+    names = {namespace for namespace, _ in runs}
+    assert names == set(Namespace.objects.exclude(name=FIRST_NAMESPACE).values_list("name", flat=True))
+    for name in names:
+        assert runs[name, "ok"] == 1
+        assert runs[name, "violated"] == runs[name, "failed"] == 0
+        assert runs[name, "holds"] >= 5
+
+
 @pytest.mark.slow
 def test_a_filling_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     seeding.make_people()
     seeded(tmp_path)
-    size = Entry.objects.count()
+    # Checks look again at whatever they find; what was filled in stands once.
+    filled = Entry.objects.exclude(verb="record_check")
+    size = filled.count()
     (tmp_path / seeding.MARK).unlink()
     done, _ = seeded(tmp_path)
     assert done.is_first
-    assert Entry.objects.count() == size
+    assert filled.count() == size
 
 
 def test_a_folder_of_other_data_is_used_and_told(tmp_path: Path) -> None:
