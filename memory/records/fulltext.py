@@ -3,6 +3,8 @@
 - SQLite: one contentless FTS5 table for each namespace (porter over unicode61), so that statistics stay inside it.
 - PostgreSQL: one table of tsvectors (english) and one of totals; BM25 is worked out in the query.
 - Both: k1 = 1.2, b = 0.75, terms joined by OR for recall and by AND for lists; a document is keyed by `doc`.
+- A question below a document is answered by what was indexed below it, statistics included: the answer for an entry is
+  the same for ever, but for erasure, which takes a text out of every answer.
 
 Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"; SQLite FTS5, function bm25.
 """
@@ -10,8 +12,10 @@ Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework"; SQ
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import add as plus
 from typing import Any, Literal
 
 from django.db import OperationalError, connection, router
@@ -19,8 +23,11 @@ from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
 from django.db.migrations.state import ProjectState
 
-K1, B = 1.2, 0.75
+from memory.records import postings
+from memory.records.postings import K1, TOKENIZER, B
+
 TERMS = 64
+EVERYTHING = 2**62
 
 Join = Literal["any", "all"]
 
@@ -164,7 +171,7 @@ def add(namespace: int, texts: Iterable[tuple[int, str]]) -> None:
     with connection.cursor() as cursor:
         cursor.execute(
             f"CREATE VIRTUAL TABLE IF NOT EXISTS {_table(namespace)}"
-            " USING fts5(text, content='', tokenize='porter unicode61')"
+            f" USING fts5(text, content='', tokenize='{TOKENIZER}')"
         )
         cursor.executemany(f"INSERT INTO {_table(namespace)}(rowid, text) VALUES (%s, %s)", rows)
 
@@ -254,22 +261,40 @@ def dump(namespace: int) -> list[tuple[Any, ...]]:
         return rows
 
 
-def search(namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0) -> list[Hit]:
-    """Matching documents, best first, ties to the newer one. `terms` come from `words`."""
+def search(
+    namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0, below: int = EVERYTHING
+) -> list[Hit]:
+    """Matching documents, best first, ties to the newer one, of those below a document.
+
+    `terms` come from `words`, or are phrases.
+    """
     if not terms:
         return []
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            return _search_postgresql(cursor, namespace, terms, join=join, limit=limit, offset=offset)
+            return _search_postgresql(cursor, namespace, terms, join, limit, offset, below)
         name = _table(namespace)
         match = (" OR " if join == "any" else " AND ").join(f'"{term}"' for term in terms)
+        # In one statement: what is indexed between two would belong to the one and not to the other.
         found = _rows_unless_unindexed(
             cursor,
-            f"SELECT rowid, bm25({name}) AS score FROM {name} WHERE {name} MATCH %s"
-            " ORDER BY score, rowid DESC LIMIT %s OFFSET %s",
+            f"SELECT rowid, bm25({name}) AS score, (SELECT max(id) FROM {name}_docsize) FROM {name}"
+            f" WHERE {name} MATCH %s ORDER BY score, rowid DESC LIMIT %s OFFSET %s",
             [match, limit, offset],
         )
-        return [Hit(doc, -score) for doc, score in found]
+        if found and found[0][2] >= below:
+            return _search_below(cursor, name, terms, join, limit, offset, below)
+        return [Hit(doc, -score) for doc, score, _ in found]
+
+
+def _search_below(
+    cursor: Any, name: str, terms: Sequence[str], join: Join, limit: int, offset: int, below: int
+) -> list[Hit]:
+    found = postings.scores(cursor, name, terms, below=below)
+    # Added one by one, as FTS5 does: `sum` carries the lost digits along.
+    hits = [Hit(doc, reduce(plus, each, 0.0)) for doc, each in found.items() if join == "any" or all(each)]
+    hits.sort(key=lambda hit: (-hit.score, -hit.doc))
+    return hits[offset : offset + limit]
 
 
 def _rows_unless_unindexed(cursor: Any, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -284,25 +309,32 @@ def _rows_unless_unindexed(cursor: Any, statement: str, parameters: Sequence[Any
 
 
 def _search_postgresql(
-    cursor: Any, namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int
+    cursor: Any, namespace: int, terms: Sequence[str], join: Join, limit: int, offset: int, below: int
 ) -> list[Hit]:
     scores = _scores_sql("" if join == "any" else " HAVING count(*) = (SELECT count(*) FROM wanted)")
     cursor.execute(
         f"{scores} ORDER BY score DESC, doc DESC LIMIT %s OFFSET %s",
-        [list(terms), namespace, namespace, limit, offset],
+        [*_asked(namespace, terms, below), limit, offset],
     )
     return [Hit(doc, score) for doc, score in cursor.fetchall()]
 
 
+# Totals of everything are kept; those below a document are counted, where anything stands above it.
 _POSTINGS = (
     "WITH wanted AS (SELECT DISTINCT ON (lexeme) lexeme, term"
     " FROM unnest(%s::text[]) WITH ORDINALITY AS given(term, n),"
     " unnest(tsvector_to_array(to_tsvector('english', term))) AS lexeme ORDER BY lexeme, n),"
-    " total AS (SELECT n_docs, greatest(n_tokens, 1)::float / greatest(n_docs, 1) AS mean FROM memory_recordtext_total"
-    " WHERE namespace_id = %s),"
+    " moved AS MATERIALIZED (SELECT EXISTS (SELECT 1 FROM memory_recordtext"
+    " WHERE namespace_id = %s AND doc >= %s) AS has),"
+    " counted AS (SELECT n_docs, n_tokens FROM memory_recordtext_total"
+    " WHERE namespace_id = %s AND NOT (SELECT has FROM moved)"
+    " UNION ALL SELECT count(*), coalesce(sum(n_tokens), 0) FROM memory_recordtext"
+    " WHERE namespace_id = %s AND doc < %s AND (SELECT has FROM moved) HAVING (SELECT has FROM moved)),"
+    " total AS (SELECT n_docs, greatest(n_tokens, 1)::float / greatest(n_docs, 1) AS mean FROM counted),"
     " postings AS (SELECT r.doc, r.n_tokens, w.lexeme,"
     " (SELECT array_length(t.positions, 1) FROM unnest(r.tokens) t WHERE t.lexeme = w.lexeme)::float AS tf"
-    " FROM wanted w JOIN memory_recordtext r ON r.namespace_id = %s AND r.tokens @@ quote_literal(w.lexeme)::tsquery),"
+    " FROM wanted w JOIN memory_recordtext r ON r.namespace_id = %s AND r.doc < %s"
+    " AND r.tokens @@ quote_literal(w.lexeme)::tsquery),"
     " df AS (SELECT lexeme, count(*) AS n FROM postings GROUP BY lexeme),"
     " weighted AS (SELECT p.doc, p.lexeme,"
     " greatest(ln((total.n_docs - df.n + 0.5) / (df.n + 0.5)), 0.000001)"
@@ -311,33 +343,51 @@ _POSTINGS = (
 )
 
 
+def _asked(namespace: int, terms: Sequence[str], below: int) -> list[Any]:
+    """What the postings are asked with, in order."""
+    return [list(terms), namespace, below, namespace, namespace, below, namespace, below]
+
+
 def _scores_sql(having: str) -> str:
-    return f"{_POSTINGS} SELECT doc, sum(score) AS score FROM weighted GROUP BY doc{having}"
+    # Added in one order: the last digit of a sum depends on it.
+    return f"{_POSTINGS} SELECT doc, sum(score ORDER BY lexeme) AS score FROM weighted GROUP BY doc{having}"
 
 
-def explain(namespace: int, terms: Sequence[str], docs: Sequence[int]) -> dict[int, dict[str, float]]:
-    """What each term adds to the score of each document: {doc: {term: score}}."""
+def explain(
+    namespace: int, terms: Sequence[str], docs: Sequence[int], *, below: int = EVERYTHING
+) -> dict[int, dict[str, float]]:
+    """What each term adds to the score of each document, of those below a document: {doc: {term: score}}."""
     found: dict[int, dict[str, float]] = {doc: {} for doc in docs}
     if not docs or not terms:
         return found
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute(
-                f"{_POSTINGS} SELECT doc, term, sum(score) FROM weighted JOIN wanted USING (lexeme)"
+                f"{_POSTINGS} SELECT doc, term, sum(score ORDER BY lexeme) FROM weighted JOIN wanted USING (lexeme)"
                 " WHERE doc = ANY(%s) GROUP BY doc, term",
-                [list(terms), namespace, namespace, list(docs)],
+                [*_asked(namespace, terms, below), list(docs)],
             )
             for doc, term, score in cursor.fetchall():
                 found[doc][term] = score
             return found
-        for index, doc, score in _explained(cursor, _table(namespace), terms, docs):
+        name = _table(namespace)
+        rows = _explained(cursor, name, terms, docs)
+        if rows and rows[0][3] >= below:
+            added = postings.scores(cursor, name, terms, below=below)
+            return {doc: dict(_named(terms, added.get(doc, ()))) for doc in docs}
+        for index, doc, score, _ in rows:
             found[doc][terms[index]] = -score
     return found
 
 
+def _named(terms: Sequence[str], added: Sequence[float]) -> Iterator[tuple[str, float]]:
+    return ((term, score) for term, score in zip(terms, added, strict=False) if score)
+
+
 def _explained(cursor: Any, name: str, terms: Sequence[str], docs: Sequence[int]) -> list[tuple[Any, ...]]:
-    """(index of the term, doc, score) by one statement for all terms."""
+    """(index of the term, doc, score, newest doc) by one statement for all terms."""
     marks = ", ".join(["%s"] * len(docs))
-    one = f"SELECT %s, rowid, bm25({name}) FROM {name} WHERE {name} MATCH %s AND rowid IN ({marks})"
+    newest = f"(SELECT max(id) FROM {name}_docsize)"
+    one = f"SELECT %s, rowid, bm25({name}), {newest} FROM {name} WHERE {name} MATCH %s AND rowid IN ({marks})"
     parameters = [value for index, term in enumerate(terms) for value in (index, f'"{term}"', *docs)]
     return _rows_unless_unindexed(cursor, " UNION ALL ".join([one] * len(terms)), parameters)

@@ -109,8 +109,8 @@ class SettleForm(ReasonedForm):
         for number, conflict in enumerate(conflicts):
             choices = [(str(index), untrusted(shown_value(said.value))) for index, said in enumerate(conflict.said)]
             self.fields[f"choice_{number}"] = forms.ChoiceField(
-                label=untrusted(covered(conflict.key)), choices=[(LEAVE_OPEN, "leave open"), *choices], initial=LEAVE_OPEN,
-                widget=forms.RadioSelect,
+                label=untrusted(covered(conflict.key)), choices=[(LEAVE_OPEN, "leave open"), *choices],
+                initial=LEAVE_OPEN, widget=forms.RadioSelect,
             )  # fmt: skip
         self.order_fields([*(f"choice_{number}" for number in range(len(conflicts))), "reason", "note"])
 

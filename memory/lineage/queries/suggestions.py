@@ -22,7 +22,7 @@ from memory.base.asof import AsOf
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.models import Edge
 from memory.records import fulltext
-from memory.records.models import Record, RecordState
+from memory.records.models import Record, RecordState, doc_of
 from memory.records.queries.detail import RecordDetail, state_of
 
 Kind = Literal["mentions", "mentioned_by", "same_text", "near_text"]
@@ -79,9 +79,10 @@ def suggestions(at: AsOf, *, of: RecordDetail) -> tuple[Suggestion, ...]:
 
 def _docs(at: AsOf, text: str, record: UUID) -> list[int]:
     """The documents that come nearest to the text, and those that name the record."""
-    near = fulltext.search(at.namespace, fulltext.words(text), join="any", limit=CANDIDATES)
+    below = doc_of(at.seq + 1, 0)
+    near = fulltext.search(at.namespace, fulltext.words(text), join="any", limit=CANDIDATES, below=below)
     # The whole id as one term: a phrase on SQLite, and on PostgreSQL the same pieces that its parser made of the text.
-    naming = fulltext.search(at.namespace, [str(record)], join="all", limit=CANDIDATES)
+    naming = fulltext.search(at.namespace, [str(record)], join="all", limit=CANDIDATES, below=below)
     return [hit.doc for hit in (*near, *naming)]
 
 

@@ -26,7 +26,7 @@ from memory.base.errors import Invalid
 from memory.base.sql import as_id
 from memory.ledger.models import Name
 from memory.records import fulltext
-from memory.records.models import HIDDEN, SOURCE_CLASSES, RecordState, RecordStateQuerySet
+from memory.records.models import HIDDEN, SOURCE_CLASSES, RecordState, RecordStateQuerySet, doc_of
 from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow, row_of, rows_of
 
 CAP = 10_000
@@ -195,7 +195,7 @@ def _grouped(at: AsOf, rows: RecordStateQuerySet) -> list[_Group]:
 def _searched(at: AsOf, where: Filter, sort: str, after: str, limit: int) -> RecordPage:
     """All matches of the text are read, at most 1,000, and arranged here."""
     terms = fulltext.words(where.query)
-    hits = fulltext.search(at.namespace, terms, join="all", limit=RANKED)
+    hits = fulltext.search(at.namespace, terms, join="all", limit=RANKED, below=doc_of(at.seq + 1, 0))
     scores = {hit.doc: hit.score for hit in hits}
     states = list(_matching(at, where).filter(doc__in=list(scores)))
     groups = [_Group(s.type, s.agent, s.run, s.source_class, _bucket(s), 1) for s in states]

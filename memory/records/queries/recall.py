@@ -12,7 +12,7 @@ from memory.base.asof import AsOf
 from memory.ledger.queries.contents import contents_of, name_ids
 from memory.records import fulltext
 from memory.records.fulltext import Hit
-from memory.records.models import RecordState, address_of
+from memory.records.models import RecordState, address_of, doc_of
 from memory.records.queries.detail import NO_SOURCE_TIME, state_of
 
 PAGE = 200
@@ -63,12 +63,17 @@ def recall(at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10,
     chosen: list[tuple[Hit, RecordState]] = []
     offset = 0
     while len(chosen) < limit and offset < DEEPEST:
-        hits = fulltext.search(at.namespace, terms, join="any", limit=PAGE, offset=offset)
+        hits = fulltext.search(at.namespace, terms, join="any", limit=PAGE, offset=offset, below=_below(at))
         chosen.extend(_admitted(at, hits, wanted_types, hidden, limit - len(chosen)))
         offset += PAGE
         if len(hits) < PAGE:
             break
     return _told(at, terms, chosen, budget_tokens, hidden)
+
+
+def _below(at: AsOf) -> int:
+    """The first document that the point does not hold."""
+    return doc_of(at.seq + 1, 0)
 
 
 def _admitted(
@@ -115,7 +120,7 @@ def _told(
     at: AsOf, terms: Sequence[str], chosen: Sequence[tuple[Hit, RecordState]], budget: int, hidden: Counter[str]
 ) -> Recall:
     docs = [hit.doc for hit, _ in chosen]
-    reasons = fulltext.explain(at.namespace, terms, docs)
+    reasons = fulltext.explain(at.namespace, terms, docs, below=_below(at))
     contents = contents_of(at.namespace, [address_of(doc) for doc in docs])
     items: list[Recalled] = []
     left = budget
