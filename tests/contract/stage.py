@@ -87,6 +87,8 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "ledger_erase": lambda s: Example(
         "/erasures", {"records": [str(s.first.id)], "reason": "request", "note": "asked for"}, by=owner, status=201
     ),
+    "ledger_erasures": lambda s: Example("/erasures", by=auditor),
+    "ledger_erasure": lambda s: Example(f"/erasures/{s.erase(s.second.id).seq}", by=auditor),
     "agents_run_list": lambda s: Example("/runs", query={"q": "4411"}),
     "agents_run": lambda s: Example(f"/runs/{s.run}"),
     "agents_open_run": lambda s: Example("/runs", {"title": "morning build"}, status=201),
