@@ -6,6 +6,7 @@ from audit.charts.lineage import lineage_svg
 from audit.charts.lineage_values import Graph, Link, Node
 from audit.charts.outline import outline
 from audit.charts.spark import SparkBar, spark_svg
+from audit.charts.violations import Outcome, Slot, violations_svg
 from audit.components import Facet, FacetValue, Tab
 
 KINDS = ("record", "fact", "action", "rule", "claim", "tombstone")
@@ -24,6 +25,7 @@ def samples() -> dict[str, object]:
         "wide": _drawn(_lattice(n_layers=14, n_each=9), drawing_id="wide"),
         "wide_graph": _lattice(n_layers=14, n_each=9),
         "sparks": _sparks(),
+        "strips": _strips(),
     }
 
 
@@ -135,4 +137,24 @@ def _sparks() -> list[dict[str, object]]:
             "rows": [(bar.label, bar.words) for bar in bars],
         }
         for caption, bars in series.items()
+    ]
+
+
+def _strips() -> list[dict[str, object]]:
+    outcomes: tuple[Outcome, ...] = ("holds", "broken", "holds", "undecidable", "not_run")
+    many = [
+        Slot(f"run {n}", outcomes[n % 5], 1 + n * n % 17, f"{outcomes[n % 5]}, as run {n} found") for n in range(44)
+    ]
+    series = {
+        "It has never run.": [],
+        "Violations in 1 of the last 1 run.": [Slot("run 1", "broken", 3, "3 violations")],
+        "No violation in the last 3 runs, and 2 days without one.": [
+            Slot(f"run {n}", outcome, 0, outcome)
+            for n, outcome in enumerate(("holds", "not_run", "not_run", "holds", "undecidable"))
+        ],
+        "Violations in 9 of the last 30 runs.": many,
+    }
+    return [
+        {"caption": caption, "svg": mark_safe(violations_svg(slots, title=caption))}  # noqa: S308  (it escapes)
+        for caption, slots in series.items()
     ]

@@ -328,6 +328,17 @@ def test_a_broken_law_stands_on_the_rail_until_it_is_settled(world: World, alice
     assert "/laws" not in rail()
 
 
+def test_the_first_page_says_how_many_are_broken_and_where(world: World, alice: Client) -> None:
+    world.save("a note")
+    broken(world, "law.L2")
+    broken(world, "law.L7")
+    broken(world, "rebuild", verdict="failed")
+    text = alice.get("/").text
+    assert "3 wait for a person" in words(text)
+    assert '<a href="/laws">2 on Invariants</a>' in text
+    assert '<a href="/ledger">1 on Ledger</a>' in text
+
+
 def test_hostile_words_of_a_run_and_of_a_waiver_are_text(world: World, alice: Client) -> None:
     broken(world)
     waived(world, reason='<script>window.ran = true</script>"')
