@@ -27,6 +27,7 @@ from memory.agents.accounts import create_person, sign_in_path
 from memory.agents.setup import FIRST_NAMESPACE, ensure_namespace, ensure_role, system
 from memory.base.actor import Actor
 from memory.checks.ledger_scan import verify
+from memory.checks.rebuilding import rebuild
 from memory.interchange import targets
 from memory.interchange.contextfs.operations import Options, Report, import_store
 from memory.ledger.queries import asof
@@ -119,8 +120,9 @@ def _give_roles(namespace: str) -> None:
 
 
 def _check(by: Actor) -> None:
-    """Hash the whole log again and check every law, so that the boards show what was found."""
+    """Hash the whole log again, derive what is derived anew, check every law: so that the boards show what was found."""
     verify(by)
+    rebuild(by, check=True)
     recording.run(by)
 
 

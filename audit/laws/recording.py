@@ -1,4 +1,4 @@
-"""Runs of the laws over our own namespaces, written down: one check run for each clause, with findings and a report.
+"""Runs of the laws over our own namespaces, written down in one entry: a check run for each clause, findings, a report.
 
 Invariants
 - A run that is written down holds ids, kinds and counts as evidence; its counterexamples are content.
@@ -23,7 +23,7 @@ from audit.laws.ours import Progress
 from audit.laws.values import CLAUSE_NAMES, ClauseName, Report, Witness
 from memory.base import gate
 from memory.base.actor import Actor
-from memory.checks.operations import RECORD, Found, Recorded, record_run
+from memory.checks.operations import RECORD, Found, Outcome, Recorded, record_runs
 from memory.ledger.queries import asof
 
 VERSION = 1
@@ -36,23 +36,23 @@ def run(
 ) -> tuple[Report, tuple[Recorded, ...]]:
     """Check the actor's namespace as it stands and write one run down for each clause asked for, in their order.
 
-    The runs are none where the log takes no entry.   Appends: `record_check`, once for each clause.
+    The runs are none where the log takes no entry.   Appends: `record_check`, one entry for all.
     Raises Forbidden, Stopped.
     """
     gate.permits(by, RECORD)
     at = asof.now(by.namespace)
     report = ours.check(at, progress=progress)
     try:
-        return report, tuple(_record(by, report, clause, at_seq=at.seq) for clause in clauses)
+        return report, tuple(record_runs(by, outcomes=[_outcome(report, clause, at_seq=at.seq) for clause in clauses]))
     except (DatabaseError, ObjectDoesNotExist, LookupError):
         # Appending trusts the head and the tree; where they are broken it fails by whatever it misses first.
         logger.exception("laws not recorded", extra={"fields": {"namespace_id": by.namespace}})
         return report, ()
 
 
-def _record(by: Actor, report: Report, clause: ClauseName, *, at_seq: int) -> Recorded:
-    return record_run(
-        by, name=BY_CLAUSE[clause].name, version=VERSION, verdict=report.verdict(clause), at_seq=at_seq,
+def _outcome(report: Report, clause: ClauseName, *, at_seq: int) -> Outcome:
+    return Outcome(
+        name=BY_CLAUSE[clause].name, version=VERSION, verdict=report.verdict(clause), at_seq=at_seq,
         n_checked=report.n_records + report.n_edges, found=list(_found(report, clause)),
         report=report_of(report, clause), input_digest=report.input_digest,
     )  # fmt: skip

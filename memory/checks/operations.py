@@ -40,33 +40,64 @@ class Recorded:
     replayed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What one check found, before it is written down. `report` becomes content."""
+
+    name: str
+    version: int
+    verdict: str
+    at_seq: int
+    n_checked: int
+    found: Sequence[Found]
+    report: Mapping[str, Any]
+    input_digest: bytes | None = None
+
+    def row(self, run: UUID) -> dict[str, Any]:
+        return {
+            "id": run, "check_name": self.name, "version": self.version, "verdict": self.verdict,
+            "at_seq": self.at_seq, "n_checked": self.n_checked, "n_findings": len(self.found),
+            "input_digest": self.input_digest,
+        }  # fmt: skip
+
+
 def record_run(
     by: Actor, *, name: str, version: int, verdict: str, at_seq: int, n_checked: int, found: Sequence[Found],
     report: Mapping[str, Any], input_digest: bytes | None = None,
 ) -> Recorded:  # fmt: skip
-    """Write down a run: its verdict, the first FINDINGS_KEPT findings by place, and the report as content.
+    """Write down one run.   Appends and raises as `record_runs`."""
+    outcome = Outcome(name, version, verdict, at_seq, n_checked, found, report, input_digest)
+    return record_runs(by, outcomes=[outcome])[0]
 
-    Locks: the namespace head. Appends: `record_check`. Raises Invalid (verdict), Forbidden.
+
+def record_runs(by: Actor, *, outcomes: Sequence[Outcome]) -> list[Recorded]:
+    """Write down what one pass found, a run for each check: verdict, the first FINDINGS_KEPT findings, the report.
+
+    Locks: the namespace head. Appends: `record_check`, one entry for all of them. Raises Invalid (verdict), Forbidden.
     """
-    if verdict not in VERDICTS:
-        raise Invalid.at("verdict", expected=" or ".join(VERDICTS), got=verdict)
-    run = ids.new_id()
-    row = {
-        "id": run, "check_name": name, "version": version, "verdict": verdict, "at_seq": at_seq,
-        "n_checked": n_checked, "n_findings": len(found), "input_digest": input_digest,
-    }  # fmt: skip
-    with opened(by, verb="record_check", need=RECORD, request=[name]) as entry:
+    for outcome in outcomes:
+        if outcome.verdict not in VERDICTS:
+            raise Invalid.at("verdict", expected=" or ".join(VERDICTS), got=outcome.verdict)
+    runs = ids.new_ids(len(outcomes))
+    with opened(by, verb="record_check", need=RECORD, request=[each.name for each in outcomes]) as entry:
         if entry.replayed_seq is not None:
-            first = CheckRun.objects.get(namespace=by.namespace, seq=entry.replayed_seq)
-            return Recorded(first.id, first.seq, replayed=True)
-        entry.add(Draft("check_run", run, CheckRun, row, {"report": dict(report)}))
-        for fault, count in list(Counter(found).items())[:FINDINGS_KEPT]:
-            values = {
-                "run": run, "kind": fault.kind, "object": fault.object, "at_seq": fault.seq, "at_item": fault.item,
-                "count": count,
-            }  # fmt: skip
-            entry.add(Draft("finding", run, Finding, values))
-    return Recorded(run, entry.seq)
+            first = CheckRun.objects.filter(namespace=by.namespace, seq=entry.replayed_seq).order_by("item")
+            return [Recorded(row.id, row.seq, replayed=True) for row in first]
+        for run, outcome in zip(runs, outcomes, strict=True):
+            entry.add(Draft("check_run", run, CheckRun, outcome.row(run), {"report": dict(outcome.report)}))
+        for run, outcome in zip(runs, outcomes, strict=True):
+            entry.add(*_findings(run, outcome.found))
+    return [Recorded(run, entry.seq) for run in runs]
+
+
+def _findings(run: UUID, found: Sequence[Found]) -> list[Draft]:
+    return [
+        Draft("finding", run, Finding, {
+            "run": run, "kind": fault.kind, "object": fault.object, "at_seq": fault.seq, "at_item": fault.item,
+            "count": count,
+        })
+        for fault, count in list(Counter(found).items())[:FINDINGS_KEPT]
+    ]  # fmt: skip
 
 
 def waive(by: Actor, *, name: str, reason: str, expires_at: datetime) -> Appended:
