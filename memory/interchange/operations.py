@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import UUID
 
-from django.db import transaction
-
 from memory.agents import operations as agents
 from memory.agents.queries import role_of
 from memory.agents.setup import system
@@ -116,8 +114,7 @@ def restore_archive(
         return _restored_before(by.namespace, first)
     stream.seek(0)
     archive = verifying.verify(stream, watched=listed | _erased_here(), progress=progress)
-    applying.require_free(archive)
-    with transaction.atomic():
+    with applying.whole(archive):
         done = applying.apply(
             stream, archive, person=by.person, keeps_people=keeps_people, file_digest=digest, progress=progress
         )

@@ -83,6 +83,6 @@ def _tables() -> Iterator[tuple[str, str]]:
 def lose(world: World) -> None:
     """Take the namespace out of the store as if it had never been there."""
     fulltext.clear(world.namespace)
-    with lifted_triggers(connection), connection.cursor() as cursor:
+    with transaction.atomic(), lifted_triggers(connection), connection.cursor() as cursor:
         for table, column in _tables():
             cursor.execute(f'DELETE FROM "{table}" WHERE {column} = %s', [world.namespace])

@@ -299,6 +299,22 @@ def test_rows_that_contradict_each_other_are_refused_as_a_whole(archive: bytes) 
     assert "contradict" in refusal(changed(archive, twice)).detail
 
 
+@pytest.mark.django_db(transaction=True)
+def test_an_end_that_is_nowhere_is_found_when_the_transaction_ends() -> None:
+    world = World()
+    first, second = world.save_all("the first", "the second")
+    world.link(first.id, "references", second.id)
+    found = archive_of(world.namespace)
+    lose(world)
+
+    def nowhere(lines: list[Line]) -> None:
+        line = entry(lines, "link")
+        line["items"][0]["row"]["target"] = "00000000-0000-4000-8000-000000000000"
+        rehash(line)
+
+    assert "contradict" in refusal(changed(found, nowhere)).detail
+
+
 def test_a_word_that_no_table_takes_is_refused_as_a_whole(archive: bytes) -> None:
     def unknown(lines: list[Line]) -> None:
         record_item(lines)["row"]["source_class"] = "hearsay"

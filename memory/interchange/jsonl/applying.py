@@ -13,7 +13,8 @@ Locks: the rows of a namespace that nobody else can see. Appends: `erase` where 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 from uuid import UUID
@@ -52,20 +53,15 @@ class Restored:
     seq: int
 
 
-def apply(
-    stream: BinaryIO, archive: Archive, *, person: int | None, keeps_people: bool, file_digest: bytes,
-    progress: Progress | None = None,
-) -> Restored:  # fmt: skip
-    """Write the verified archive, read again from the start of the stream.
+@contextmanager
+def whole(archive: Archive) -> Iterator[None]:
+    """One transaction; where rows contradict each other, also when it ends, the refusal says so and nothing stands.
 
-    person : who restores; of the archive's memberships only theirs counts here.   keeps_people : all of them count.
-    file_digest : SHA-256 of the whole file.
-    Raises Conflict (the namespace stands here already), Invalid (a line; rows that contradict each other).
+    Raises Conflict (somebody restored or founded the namespace meanwhile), Invalid.
     """
-    stream.seek(0)
     try:
         with transaction.atomic():
-            return _apply(stream, archive, person, progress, keeps_people=keeps_people, file_digest=file_digest)
+            yield
     except IntegrityError as error:
         require_free(archive)
         raise Invalid(f"Rows of the archive contradict each other: {error}. Nothing was restored.") from error
@@ -83,10 +79,17 @@ def require_free(archive: Archive) -> None:
         )
 
 
-def _apply(
-    stream: BinaryIO, archive: Archive, person: int | None, progress: Progress | None, *, keeps_people: bool,
-    file_digest: bytes,
+def apply(
+    stream: BinaryIO, archive: Archive, *, person: int | None, keeps_people: bool, file_digest: bytes,
+    progress: Progress | None = None,
 ) -> Restored:  # fmt: skip
+    """Write the verified archive, read again from the start of the stream, inside `whole`.
+
+    person : who restores; of the archive's memberships only theirs counts here.   keeps_people : all of them count.
+    file_digest : SHA-256 of the whole file.
+    Raises Conflict (the namespace stands here already), Invalid (a line; a row that the database refuses).
+    """
+    stream.seek(0)
     require_free(archive)
     writer = _Writer(archive)
     for line in read_lines(stream):
