@@ -120,7 +120,7 @@ def _give_roles(namespace: str) -> None:
 
 
 def _check(by: Actor) -> None:
-    """Hash the whole log again, derive what is derived anew, check every law: so that the boards show what was found."""
+    """Hash the whole log again, derive anew what is derived, check every law: the boards show what was found."""
     verify(by)
     rebuild(by, check=True)
     recording.run(by)
