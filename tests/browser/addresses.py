@@ -85,6 +85,16 @@ def _entries(world: Furnished) -> list[Sample]:
     ]
 
 
+def _erasing(world: Furnished) -> list[Sample]:
+    hostile = "&".join(f"record={record}" for record in world.hostile)
+    asked = ("subject=refund", "subject=nothingofthekind", "subject=efun", f"record={world.root}", hostile)
+    return [
+        *_all("/erasures/new", *(f"/erasures/new?{query}" for query in asked)),
+        Sample("/erasures/new", "charlie", status=403),
+        Sample("/erasures/new?subject=a", status=422),
+    ]
+
+
 # Routes that answer pages. What stands behind a # only tells several of one route apart.
 PAGES: Mapping[str, Samples] = {
     "sign-in": lambda world: _all("/sign-in?next=/records", by=""),
@@ -161,6 +171,11 @@ PAGES: Mapping[str, Samples] = {
         "/laws/stores", f"/laws/stores?against={world.hostile_seq}", f"/laws/stores?import={world.imported}"
     ),
     "laws/comparisons/<uuid:job>": lambda world: _each("/laws/comparisons/{}", *world.comparisons),
+    "erasures": lambda world: [*_all("/erasures"), *_all("/erasures", by="charlie")],
+    "erasures/new": _erasing,
+    "erasures/<int:seq>": lambda world: [
+        *_all(f"/erasures/{world.erased_seq}"), *_all(f"/erasures/{world.erased_seq}", by="charlie"),
+    ],
     "imports": lambda world: [*_all("/imports"), *_all("/imports", by="charlie")],
     "imports/<uuid:run>": lambda world: _all(
         f"/imports/{world.imported}", f"/imports/{world.imported}?severity=quarantined"
@@ -193,6 +208,7 @@ FILES: Mapping[str, Samples] = {
     "ledger/checkpoints/<int:seq>.txt": lambda world: _all(f"/ledger/checkpoints/{world.signed_seq}.txt"),
     "laws.csv": lambda world: _all("/laws.csv"),
     "laws.json": lambda world: _all("/laws.json"),
+    "erasures/<int:seq>.txt": lambda world: _all(f"/erasures/{world.erased_seq}.txt"),
     "runs.csv": lambda world: _all("/runs.csv"),
     "runs.json": lambda world: _all("/runs.json"),
     "healthz": lambda world: _all("/healthz", by=""),

@@ -181,13 +181,14 @@ def test_under_a_hold_it_is_locked_and_says_who_why_and_until_when(world: World,
     ends = clock.now() + agents.DEFAULT_LIFE
     before = preview(alice, address(world, record))
     agents.hold(world.alice, held=True, reason="the lawsuit of May", until_at=ends)
-    for answer in (preview(alice, address(world, record)), confirmed(alice, before)):
+    for answer in (preview(alice, address(world, record)), confirmed(alice, before, note="kept words")):
         assert "alice@example.org" in answer.text
         assert "the lawsuit of May" in answer.text
         assert f"{ends:%Y-%m-%d}" in answer.text
         assert "Erase for good" not in answer.text
     assert answer.status_code == 409
     assert "on_hold" in answer.text
+    assert "kept words" in answer.text
     assert Erasure.objects.count() == 0
     agents.hold(world.alice, held=False, reason="it is over")
     assert confirmed(alice, preview(alice, address(world, record))).status_code == 302

@@ -142,29 +142,27 @@ def _preview(request: HttpRequest, visit: Visit, given: Given, items: tuple[tupl
     """The second step: what goes, what repeats it, what rests on it; the reason, and the act."""
     try:
         found = previews.preview(visit.actor, found=Asked(items))
-    except DomainError as error:
-        return _find(request, visit, problem=problem_of(request, error))
+    except DomainError as refusal:
+        return _find(request, visit, problem=problem_of(request, refusal))
     n_going = len({(part.seq, part.item) for part in found.radius.parts if part.erased_by is None})
     phrase, seen = f"erase {n_going}", _digest(found)
     if request.POST.get("stage") != "erase":
-        form = ErasureForm(initial={"key": uuid4().hex}, phrase=phrase)
+        typed = {name: request.POST.get(name, "") for name in ("reason", "note")}
+        form = ErasureForm(initial={"key": uuid4().hex, **typed}, phrase=phrase)
         return _shown(request, visit, given, found, form=form, seen=seen)
     form = ErasureForm(request.POST, phrase=phrase)
-    error: DomainError | None = None
     if request.POST.get("seen") != seen:
-        error = StaleVersion(
-            "What would go has changed since you looked: it is shown as it is now. Nothing was erased."
-        )
-    elif form.is_valid():
-        why = {"reason": form.cleaned_data["reason"], "note": form.cleaned_data["note"].strip()}
-        try:
-            done = erase(visit.once(form.cleaned_data["key"]), items=items, **why)
-        except DomainError as refusal:
-            error = refusal
-        else:
-            recorded.tell(request, "The text is gone, recorded", seq=done.seq, replayed=done.replayed)
-            return HttpResponseRedirect(f"/erasures/{done.seq}{visit.carry}")
-    return _shown(request, visit, given, found, form=form, seen=seen, error=error)
+        stale = StaleVersion("What would go has changed since you looked; it is shown as it is now. Nothing is erased.")
+        return _shown(request, visit, given, found, form=form, seen=seen, refused=stale)
+    if not form.is_valid():
+        return _shown(request, visit, given, found, form=form, seen=seen)
+    why = {"reason": form.cleaned_data["reason"], "note": form.cleaned_data["note"].strip()}
+    try:
+        done = erase(visit.once(form.cleaned_data["key"]), items=items, **why)
+    except DomainError as refusal:
+        return _shown(request, visit, given, found, form=form, seen=seen, refused=refusal)
+    recorded.tell(request, "The text is gone, recorded", seq=done.seq, replayed=done.replayed)
+    return HttpResponseRedirect(f"/erasures/{done.seq}{visit.carry}")
 
 
 def _digest(found: Preview) -> str:
@@ -175,7 +173,7 @@ def _digest(found: Preview) -> str:
 
 def _shown(
     request: HttpRequest, visit: Visit, given: Given, found: Preview, *, form: ErasureForm, seen: str,
-    error: DomainError | None = None,
+    refused: DomainError | None = None,
 ) -> HttpResponse:  # fmt: skip
     parts = [part for part in found.radius.parts if part.erased_by is None]
     affected = found.radius.affected[:MOST]
@@ -197,9 +195,9 @@ def _shown(
         "hold": found.hold,
         "form": form,
         "seen": seen,
-        "problem": problem_of(request, error) if error is not None else None,
+        "problem": problem_of(request, refused) if refused is not None else None,
     }
-    status = error.status if error is not None else 422 if form.is_bound and form.errors else 200
+    status = refused.status if refused is not None else 422 if form.is_bound and form.errors else 200
     return render(request, "erasures/preview.html", context, status=status)
 
 
