@@ -81,6 +81,21 @@ def test_in_contextfs_more_fields_hang_on_the_order_when_the_sources_differ_in_m
     assert found == (False, ["content", "namespace_id", "project", "merged_from"])
 
 
+def test_in_contextfs_tags_are_a_set_and_marks_of_deletion_are_seen(tmp_path: Path) -> None:
+    store = ForeignFile(tmp_path / "store.db")
+    for identifier, cells in (
+        ("a", {"tags": '["x", "y"]'}),
+        ("b", {"tags": '["y", "x", "y"]', "session_id": "another", "updated_at": "later"}),
+        ("gone", {"tags": '["x", "y"]', "deleted_at": "2026-03-01"}),
+        ("gone later", {"tags": '["x", "y"]', "deleted_at": "2026-04-01"}),
+    ):
+        store.memory(identifier, content="said", **cells)
+    side = foreign(store.done())
+    assert told(compare_records((side,), (0, "a"), (0, "b"))) == (True, [])
+    assert told(compare_records((side,), (0, "a"), (0, "gone"))) == (False, ["marked deleted"])
+    assert told(compare_records((side,), (0, "gone"), (0, "gone later"))) == (True, [])
+
+
 @pytest.mark.parametrize("name", ["clean_small", "violations"])
 def test_a_store_under_other_names_and_clocks_is_the_same_store(tmp_path: Path, name: str) -> None:
     path = tmp_path / f"{name}.db"

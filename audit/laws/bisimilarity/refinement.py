@@ -83,7 +83,7 @@ class _Work:
     def turn(self, ahead: Iterable[int]) -> list[int]:
         """One round over those that may have changed; answers those that were moved into a class of their own.
 
-        Of each class the largest part keeps the number, so that little moves, and little is looked at next.
+        Of each class those not looked at keep the number, or else the largest part, so that little is looked at next.
         """
         looked_at = set(ahead)
         parts: dict[int, dict[Signature, list[int]]] = defaultdict(lambda: defaultdict(list))
@@ -99,19 +99,14 @@ class _Work:
         return [number for part in leaving for number in part]
 
     def _leaving(self, block: int, split: dict[Signature, list[int]], looked_at: set[int]) -> list[list[int]]:
-        n_unseen = len(self.blocks[block]) - sum(len(part) for part in split.values())
-        if n_unseen:
-            # Those not looked at point where they pointed before: all of them at the same classes.
+        """The parts of a class that leave it: all but the one that keeps its number."""
+        if sum(len(part) for part in split.values()) < len(self.blocks[block]):
+            # Those not looked at point where they pointed before: all of them at the same classes. They stay.
             unseen = next(number for number in self.blocks[block] if number not in looked_at)
-            alike = self._signature(unseen)
-            n_alike = n_unseen + len(split.get(alike, ()))
-            largest = max(split.items(), key=lambda one: (len(one[1]), -one[1][0]))
-            if n_alike >= len(largest[1]) or largest[0] == alike:
-                return [part for signature, part in split.items() if signature != alike]
-            rest = [number for number in self.blocks[block] if number not in looked_at] + split.get(alike, [])
-            return [rest, *(part for signature, part in split.items() if signature not in (alike, largest[0]))]
-        kept = max(split.values(), key=lambda part: (len(part), -part[0]))
-        return [part for part in split.values() if part is not kept]
+            staying = self._signature(unseen)
+        else:
+            staying = max(split, key=lambda signature: (len(split[signature]), -split[signature][0]))
+        return [part for signature, part in split.items() if signature != staying]
 
     def _signature(self, number: int) -> Signature:
         return frozenset((label, self.classes[target]) for label, target in self.onward[number])
