@@ -29,7 +29,7 @@ PARTS_PER_RECORD = 0.4
 EDGES_PER_RECORD = 1.6
 N_PARTS = 100
 BATCH = 5_000
-ROUNDS = 5
+ROUNDS = 3
 
 
 def run(scale: Scale) -> Iterator[Figure]:

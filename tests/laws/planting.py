@@ -121,6 +121,13 @@ def parent_of_no_derivation(scene: Scene) -> UUID:
     return scene.fact
 
 
+def parent_gained_in_another_entry(scene: Scene) -> UUID:
+    """By a derivation of the edge's own entry, and yet not of the one that created the record."""
+    derivation = scene.rows(Derivation, kind="evolve").get()
+    scene.edge(source=scene.fact, target=scene.plain, seq=derivation.seq, derivation=derivation.id)
+    return scene.fact
+
+
 def other_order_of_sources(scene: Scene) -> UUID:
     assert scene.rows(Edge, source=scene.merged, target=scene.fact).update(ordinal=7) == 1
     return scene.merged
@@ -206,6 +213,7 @@ FAULTS = (
     Fault("L1", "content_gone", deleted_text),
     Fault("L2", "claim_without_edge_own", deleted_edge),
     Fault("L2", "edge_without_claim", parent_of_no_derivation),
+    Fault("L2", "edge_without_claim", parent_gained_in_another_entry),
     Fault("L2", "edge_altered", other_order_of_sources),
     Fault("L2", "digest_disagrees", overwritten_digest),
     Fault("L3", "interrupted_derivation", stored_inverse),

@@ -212,6 +212,29 @@ def test_a_checker_that_is_switched_off_tells_none_of_its_faults(
         assert is_told == (its_clause != clause)
 
 
+@pytest.mark.parametrize(
+    ("made", "scope"),
+    [
+        (lambda file: file.derived("x", "evolved_from", "a", edges=False).edge("a", "evolved_into", "x"), "fragment"),
+        (lambda file: file.edge("a", "evolved_into", "b"), "store"),
+        (lambda file: file.edge("b", "supersedes", "a", metadata={"superseded_at": "now"}), "fragment"),
+        (lambda file: file.edge("a", "superseded_by", "b"), "store"),
+    ],
+)
+def test_half_a_pair_belongs_to_the_fragment_where_its_newer_end_says_so(
+    made: Made, scope: str, tmp_path: Path
+) -> None:
+    findings = judged(tmp_path / "half.db", made).of("L3")
+    assert [finding.scope for finding in findings if finding.verdict == "violated"] == [scope]
+
+
+def test_both_halves_of_a_supersession_belong_together() -> None:
+    edges = {("b", "supersedes", "a"), ("a", "superseded_by", "b")}
+    rows = tuple(SnapshotEdge(*edge, payload=b"", has_derivation_mark=edge[1] == "supersedes") for edge in edges)
+    fragment = Fragment.of(Snapshot("made up", {}, rows, (), ()))
+    assert [fragment.scope(row) for row in rows] == ["fragment", "fragment"]
+
+
 def test_a_store_with_a_valid_time_column_has_the_second_axis(tmp_path: Path) -> None:
     columns = ("id TEXT", "content TEXT", "type TEXT", "namespace_id TEXT", "created_at TEXT", "valid_from TEXT")
     path = ForeignFile(tmp_path / "two.db", memory_columns=columns).done()
