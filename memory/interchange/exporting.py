@@ -83,13 +83,19 @@ def _require_whole(at: AsOf, selection: Selection) -> None:
 
 
 def _exported(stream: BinaryIO, format: str, at_seq: int, n_items: int) -> Exported:
+    n_bytes, digest = measured(stream)
+    return Exported(format, at_seq, n_items, n_bytes, digest)
+
+
+def measured(stream: BinaryIO) -> tuple[int, bytes]:
+    """The size and the SHA-256 of the whole file, which then stands at its start."""
     digest, n_bytes = sha256(), 0
     stream.seek(0)
     while piece := stream.read(PIECE_BYTES):
         digest.update(piece)
         n_bytes += len(piece)
     stream.seek(0)
-    return Exported(format, at_seq, n_items, n_bytes, digest.digest())
+    return n_bytes, digest.digest()
 
 
 def provenance(at: AsOf, selection: Selection) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO
 from uuid import UUID
@@ -17,10 +16,10 @@ from memory.base.actor import Actor
 from memory.base.answers import Appended
 from memory.base.asof import AsOf
 from memory.base.errors import Conflict, Invalid, Raced
-from memory.interchange import reconciling, undoing
+from memory.interchange import exporting, reconciling, undoing
 from memory.interchange.contextfs.kernel.vocabulary import ForeignStoreError
 from memory.interchange.contextfs.operations import Options, Progress, Report, import_store
-from memory.interchange.exporting import Exported, export
+from memory.interchange.exporting import Exported
 from memory.interchange.jsonl import applying, verifying
 from memory.interchange.models import ExportRun, RestoreRun
 from memory.interchange.slices import Selection
@@ -58,19 +57,21 @@ def import_file(
 
 @retried
 def export_file(
-    by: Actor, at: AsOf, stream: BinaryIO, *, format: str, selection: Selection, progress: Progress | None = None
-) -> tuple[Exported, int]:
+    by: Actor, at: AsOf, stream: BinaryIO, *, format: str, selection: Selection,
+    progress: exporting.Progress | None = None,
+) -> tuple[Exported, int]:  # fmt: skip
     """Write an export into the stream and put down that it left the house; answers it and the entry that says so.
 
     Every file that leaves is an entry of its own, also where a form was sent twice: two files left then.
     Appends: `export`. Raises as `exporting.export`.
     """
-    done = export(by, at, stream, format=format, selection=selection, progress=progress)
+    done = exporting.export(by, at, stream, format=format, selection=selection, progress=progress)
+    identity = ids.new_id()
     row = {
-        "id": ids.new_id(), "format": format, "at_seq": done.at_seq, "n_items": done.n_items, "n_bytes": done.n_bytes,
+        "id": identity, "format": format, "at_seq": done.at_seq, "n_items": done.n_items, "n_bytes": done.n_bytes,
         "file_digest": done.sha256,
     }  # fmt: skip
-    draft = Draft("export_run", row["id"], ExportRun, row, {"report": selection.told})
+    draft = Draft("export_run", identity, ExportRun, row, {"report": selection.told})
     drafting.seal([draft])
     with opened(replace(by, idempotency_key=""), verb="export", need=gate.READ) as entry:
         entry.add(draft)
@@ -107,7 +108,7 @@ def restore_archive(
     Raises Forbidden (owners only), Conflict (it stands here), Invalid (a line of the archive), IdempotencyMismatch.
     """
     gate.passes(by, gate.OWN)
-    digest = file_digest(stream, "sha256").digest()
+    _, digest = exporting.measured(stream)
     listed = frozenset(erased)
     request = {"archive": digest.hex(), "erased": sorted(one.hex() for one in listed), "people": keeps_people}
     if (first := answered_before(by, verb="restore_namespace", need=gate.OWN, request=request)) is not None:

@@ -12,7 +12,7 @@ Source: W3C PROV-JSON (member submission, 2013); W3C PROV-DM 5.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 from uuid import UUID
 
@@ -143,7 +143,7 @@ def _derivation(link: Link, activity: str) -> dict[str, Any]:
     return {**ends, "prov:activity": activity, "prov:type": {"$": kind, "type": "prov:QUALIFIED_NAME"}}
 
 
-def _delegations(found: Slice) -> Iterator[Mapping[str, Any] | Any]:
+def _delegations(found: Slice) -> Iterator[dict[str, Any]]:
     """Each agent acts for the person who answers for it."""
     for id, worker in found.workers.items():
         if worker.operator is not None:

@@ -75,7 +75,7 @@ CODE = {**PLAIN, "class": "mono"}
 INSTANT = {**CODE, "placeholder": "2026-11-02T00:00:00Z"}
 
 
-def _text(label: str, *, attributes: Mapping[str, str], help_text: str = "", most: int = 40) -> forms.CharField:
+def _text(label: str, *, attributes: dict[str, str], help_text: str = "", most: int = 40) -> forms.CharField:
     return forms.CharField(
         label=label, required=False, max_length=most, help_text=help_text, widget=forms.TextInput(attrs=attributes)
     )

@@ -1,8 +1,9 @@
 """The page of imports and exports: what came in and what left the house, with the forms for both ways."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
@@ -94,11 +95,18 @@ def lines(visit: Visit) -> list[ExportLine]:
     agents = labels(visit.at.namespace, agents={row.agent for row in rows}).agents if rows else {}
     return [
         ExportLine(
-            row, people.get(row.person, "") if row.person is not None else agents.get(row.agent, "the host"),
+            row, _who(row, people, agents),
             NAMES[row.format], _asked(row), f"/ledger/{row.seq}{visit.carry}",
         )
         for row in rows
     ]  # fmt: skip
+
+
+def _who(row: ExportRow, people: Mapping[int, str], agents: Mapping[UUID, str]) -> str:
+    """Empty where the account is gone or the name erased."""
+    if row.person is not None:
+        return people.get(row.person, "")
+    return agents.get(row.agent, "") if row.agent is not None else "the host"
 
 
 def _asked(row: ExportRow) -> str:

@@ -11,7 +11,7 @@ Source: RFC 8785; the newline-delimited form has one JSON text on each line.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, BinaryIO
@@ -95,7 +95,7 @@ def _is_hex(value: Any) -> bool:
     return isinstance(value, str) and len(value) % 2 == 0 and not set(value) - set("0123456789abcdef")
 
 
-KINDS = {
+KINDS: dict[str, Callable[[Any], bool]] = {
     "whole": _is_whole, "text": _is_text, "hex": _is_hex, "any": lambda _value: True,
     "hash": lambda value: _is_hex(value) and len(value) == 64,
     "hash?": lambda value: value is None or (_is_hex(value) and len(value) == 64),
