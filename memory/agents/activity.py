@@ -16,7 +16,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.db import models
-from django.db.models import Case, F, OuterRef, Subquery, Value, When
+from django.db.models import Case, Exists, F, OuterRef, Subquery, Value, When
 from django.db.models.functions import Coalesce, Concat, NullIf, Trim
 
 from memory.agents.counting import Counted
@@ -24,7 +24,7 @@ from memory.agents.labels import called
 from memory.agents.models import Agent, Membership, Run
 from memory.base import sql
 from memory.base.asof import AsOf
-from memory.ledger.models import Content, Entry, Item, Name, Refusal
+from memory.ledger.models import Content, Entry, Item, Name, Refusal, Restoration
 
 UNTOLD_KINDS = ("name", "run")
 """Items that come along with another act: they say nothing that the entry itself does not."""
@@ -151,10 +151,17 @@ def name_of(column: str) -> Subquery:
 
 
 def person_name(column: str) -> Subquery:
-    """The full name of an account, or what the person signs in with."""
+    """The full name of an account, or what the person signs in with; of a row that has a namespace and a seq.
+
+    None where the row came here in an archive: its number is that of an account of the former host, and the account
+    of that number here may be anybody's. Whoever restored the archive is known by theirs.
+    """
     whole = Trim(Concat("first_name", Value(" "), "last_name"))
-    people = User.objects.filter(pk=OuterRef(column)).annotate(shown=Coalesce(NullIf(whole, Value("")), "username"))
-    return Subquery(people.values("shown")[:1])
+    former = Restoration.objects.filter(
+        namespace=OuterRef(OuterRef("namespace")), seq__gte=OuterRef(OuterRef("seq")), keeps_people=False
+    ).exclude(person=OuterRef("pk"))
+    people = User.objects.filter(~Exists(former), pk=OuterRef(column))
+    return Subquery(people.annotate(shown=Coalesce(NullIf(whole, Value("")), "username")).values("shown")[:1])
 
 
 def agent_name(column: str) -> Subquery:

@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from memory.agents.accounts import create_person
+from memory.agents.activity import latest
 from memory.agents.operations import admit_member
 from memory.agents.people import members
 from memory.agents.queries import role_of
@@ -242,3 +243,21 @@ def test_progress_is_told_from_the_first_entry_to_the_last(world: World) -> None
     restore_archive(system(0), BytesIO(archive), progress=lambda stage, done, _total: told.append((stage, done)))
     for stage in ("verifying", "restoring"):
         assert [done for name, done in told if name == stage] == list(range(1, size + 1))
+
+
+def test_nobody_of_this_host_is_named_for_what_accounts_of_the_former_one_did(world: World) -> None:
+    archive, n_by_people = archive_of(world.namespace), Entry.objects.filter(principal="person").count()
+    home = World("home")
+    lose(world)
+    restored(archive, by=person(home.namespace))
+    here = asof.now(namespace_named("lab"))
+    told = {line.seq: line for line in latest(here, limit=200)}
+    former = [line for line in told.values() if line.person == home.alice.person and line.seq < here.seq]
+    assert len(former) == n_by_people > 0
+    assert {line.person_name for line in former} == {""}
+    # Where the accounts came along, they are who they were.
+    world.namespace = here.namespace
+    lose(world)
+    restored(archive, keeps_people=True)
+    names = {line.person_name for line in latest(asof.now(namespace_named("lab")), limit=200)}
+    assert "alice@example.org" in names
