@@ -167,9 +167,9 @@ def _guarded(node: ast.AST) -> Iterator[ast.Call]:
 def _swallows(node: ast.AST) -> int:
     """The line at which a failure inside the node is passed over; 0 where it is told to the caller."""
     if isinstance(node, ast.Try):
-        for handler in node.handlers:
-            if not any(isinstance(inner, ast.Raise) for inner in ast.walk(handler)):
-                return handler.lineno
+        for caught in node.handlers:
+            if not any(isinstance(inner, ast.Raise) for inner in ast.walk(caught)):
+                return caught.lineno
     if isinstance(node, ast.With):
         return next((item.context_expr.lineno for item in node.items if called(item.context_expr) == "suppress"), 0)
     return 0
