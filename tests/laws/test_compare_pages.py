@@ -177,6 +177,7 @@ def test_a_clean_import_is_the_store_that_it_came_from(world: World, alice: Clie
     text = alice.get(f"/laws/stores?import={run}").text
     assert numbers(text) == [["29", "0", "0"], ["29", "0", "0"]]
     assert f'<option value="{run}" selected>' in text
+    assert f'href="/laws/stores?import={run}"' in alice.get(f"/imports/{run}").text
     world.save("written here since")
     assert numbers(alice.get(f"/laws/stores?import={run}").text) == [["30", "1", "1"], ["29", "0", "0"]]
 
