@@ -22,9 +22,12 @@ from memory.ledger.models import Content, Entry, Erasure, Name, Namespace, Resto
 from memory.ledger.queries import asof
 from memory.ledger.queries.erased import commitments
 from memory.ledger.queries.verification import scan
+from memory.records.models import Record
 from memory.records.queries.detail import record
 from memory.records.queries.recall import recall
 from tests.interchange.archives import archive_of, lines_of, lose, namespace_named, restored
+from tests.interchange.foreign import ForeignFile
+from tests.interchange.importing import imported
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -227,6 +230,33 @@ class TestErased:
     def test_a_list_of_something_else_takes_nothing(self, old: Any) -> None:
         archive, _, _ = old
         assert restored(archive, erased=[uuid4().bytes * 2]).n_erased == 0
+
+
+def test_an_erased_row_comes_back_neither_by_an_old_archive_nor_by_another_import(
+    world: World, foreign_file: ForeignFile
+) -> None:
+    """export → erase → restore the old archive → import the source again."""
+    foreign_file.memory("a", content="canary 6620 in the source").memory("b", content="a harmless row")
+    source = foreign_file.done()
+    imported(source, "lab", by=world.alice, source="team")
+    archive = archive_of(world.namespace)
+    record_id = Record.objects.get(namespace=world.namespace, id__in=_holding(world.namespace, "canary 6620")).id
+    gone = world.erase(record_id)
+    listed = list(commitments(world.namespace, seq=gone.seq).values())
+    lose(world)
+    assert restored(archive, erased=listed, keeps_people=True).n_erased == len(listed)
+    world.namespace = namespace_named("lab")
+    again = imported(source, "lab", by=replace(world.alice, namespace=world.namespace), source="team")
+    assert [one.n_records for one in again.applied] == [0]
+    assert not Content.objects.filter(payload__contains="canary 6620").exists()
+    assert "canary 6620" not in str(recall(asof.now(world.namespace), query="canary 6620").items)
+    assert scan(world.namespace).is_clean
+
+
+def _holding(namespace: int, text: str) -> list[Any]:
+    """The records whose stored text holds the words."""
+    places = Content.objects.filter(namespace=namespace, part="content", payload__contains=text)
+    return [Record.objects.get(namespace=namespace, seq=row.seq, item=row.item).id for row in places]
 
 
 def test_every_line_type_is_one_that_an_archive_knows(world: World) -> None:
