@@ -3,7 +3,8 @@
     python -m tests.stateful.replay seeded|unseeded NAMESPACES
 
 NAMESPACES is a word such as `st`: the whole list for namespace `s`, then for `t`; with `s-t` they take turns, step by
-step. Each step of each namespace has an allocator of its own; the clock stands still.
+step. Each step of each namespace has an allocator of its own; the clock stands still. With MAKES_TABLES set the tables
+are made first.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ def acts(name: str) -> Iterator[None]:
     """Every kind of operation once, in a namespace of that name."""
     from memory.agents import operations as agents
     from memory.base.actor import ROLE_POWERS, Actor, RunGiven
+    from memory.base.intervals import Interval
     from memory.checks import operations as checks
     from memory.ledger.operations.erasing import erase
     from memory.ledger.operations.founding import found
@@ -56,6 +58,9 @@ def acts(name: str) -> Iterator[None]:
     new = derivations.evolve(by, record=one, base="", changes={"content": "one, corrected"}, cause=cause).records[0]
     yield
     merge = merging.merge(by, records=[two, new, three], cause=cause).records[0]
+    merging.merge(by, records=[three, two], cause=cause, strategy="latest", valid_time="hull", summary="both")
+    given = Interval(NOON, None)
+    merging.merge(by, records=[new, two], cause=cause, strategy="oldest", valid_time="explicit", interval=given)
     yield
     parts = [{"content": "left"}, {"content": "right"}]
     left, right = derivations.split(by, record=merge, parts=parts, cause=cause).records
@@ -93,8 +98,11 @@ def main(mode: str, word: str) -> None:
     from django.db import transaction
 
     from memory.base import clock, ids
+    from memory.management.schema import bring_up_to_date
     from tests import dumps
 
+    if os.environ.get("MAKES_TABLES"):
+        bring_up_to_date()
     steps = {name: enumerate(acts(name)) for name in word.replace("-", "")}
     done = Counter[str]()
     with transaction.atomic():
