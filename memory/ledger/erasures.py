@@ -168,6 +168,7 @@ class ReceiptOut(Read):
     note: str
     parts: list[ErasedPartOut]
     touched: dict[str, Any] | None
+    exports: list[AffectedOut]
     engine: str
     scrubbed_at: Instant | None
     scrubbed_seq: int | None
@@ -184,6 +185,7 @@ class ReceiptOut(Read):
         ]  # fmt: skip
         return cls(
             erasure=ErasureRowOut.of(found.row), note=found.note, parts=parts,
+            exports=[AffectedOut.of(one) for one in found.exports],
             touched=None if found.touched is None else dict(found.touched), engine=found.engine,
             scrubbed_at=found.scrub.recorded_at if found.scrub else None,
             scrubbed_seq=found.scrub.seq if found.scrub else None,

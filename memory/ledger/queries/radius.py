@@ -103,6 +103,12 @@ def radius(at: AsOf, *, items: Sequence[Item]) -> Radius:
     )  # fmt: skip
 
 
+def out_of_reach(at: AsOf, *, items: Sequence[Item]) -> tuple[Affected, ...]:
+    """What left the house and held the items: it is told, and cannot be called back."""
+    told = (one for contribution in _contributions for one in contribution(at, items))
+    return tuple(dict.fromkeys(one for one in told if one.kind in OUT_OF_REACH))[:AFFECTED_SHOWN]
+
+
 def quotes_of(at: AsOf, *, items: Sequence[Item]) -> list[Quote]:
     """What repeats the text of the items and is none of them, in the order of the ledger."""
     named = {(row.seq, row.item) for row in items}

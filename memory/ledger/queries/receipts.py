@@ -9,7 +9,7 @@ Invariants
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -18,11 +18,13 @@ from django.db.models import Count, Min
 
 from memory.base.asof import AsOf
 from memory.base.errors import NotFound
+from memory.base.models import ContentRef
+from memory.ledger.drafts import unpack
 from memory.ledger.models import Entry, Erasure
-from memory.ledger.queries import erased as erased_here
-from memory.ledger.queries.addressed import TARGET, items_at
+from memory.ledger.queries import radius
+from memory.ledger.queries.addressed import items_at
 from memory.ledger.queries.contents import contents_of
-from memory.ledger.queries.radius import Part
+from memory.ledger.queries.radius import Affected, Part
 
 OUT_OF_REACH = (
     ("backups", "Copies of the database made before; apply the list of commitments after restoring one."),
@@ -64,14 +66,16 @@ class Scrub:
 class Receipt:
     """One erasure with all it touched.
 
-    note : the wording of the reason, "" for none.   touched : counts by place, None where these were erased themselves.
-    scrub : None until the files were written anew after it.   engine : of the database that stands now.
+    note : the wording of the reason, "" for none.   exports : what left the house before it and held the text.
+    touched : counts by place, None where these were erased themselves.   scrub : None until the files were written
+    anew after it.   engine : of the database that stands now.
     """
 
     row: ErasureRow
     note: str
     parts: tuple[Part, ...]
-    commitments: Mapping[tuple[int, int, str], bytes]
+    commitments: Mapping[ContentRef, bytes]
+    exports: tuple[Affected, ...]
     touched: Mapping[str, Any] | None
     scrub: Scrub | None
     engine: str
@@ -110,10 +114,13 @@ def receipt(at: AsOf, *, seq: int) -> Receipt:
     entry = Entry.objects.get(namespace=at.namespace, seq=seq)
     stored = contents_of(at.namespace, [(seq, rows[0].item)])[seq, rows[0].item]
     again = Erasure.objects.filter(namespace=at.namespace, target_seq=seq).order_by("seq")
+    refs = [(row.target_seq, row.target_item, row.target_part) for row in rows]
+    items = {(one.seq, one.item): one for one in items_at(at.namespace, [(at_, item) for at_, item, _ in refs])}
     return Receipt(
-        row=_row(entry, rows[0].reason, len(rows)), note=stored.get("note", ""), parts=_parts(at.namespace, rows),
-        commitments=erased_here.commitments(at.namespace, seq=seq), touched=stored.get("report"),
-        scrub=scrub_after(at, seq=seq),
+        row=_row(entry, rows[0].reason, len(rows)), note=stored.get("note", ""), touched=stored.get("report"),
+        parts=tuple(Part(*ref, items[ref[:2]].kind, items[ref[:2]].object, seq) for ref in refs),
+        commitments={ref: unpack(items[ref[:2]].parts)[ref[2]] for ref in refs},
+        exports=radius.out_of_reach(replace(at, seq=seq), items=list(items.values())), scrub=scrub_after(at, seq=seq),
         engine=connection.vendor, erased_by=again.values_list("seq", flat=True).first(),
     )  # fmt: skip
 
@@ -125,12 +132,3 @@ def scrub_after(at: AsOf, *, seq: int) -> Scrub | None:
 
 def _row(entry: Entry, reason: str, n_parts: int) -> ErasureRow:
     return ErasureRow(entry.seq, entry.recorded_at, entry.person, entry.principal, reason, n_parts)
-
-
-def _parts(namespace: int, rows: list[Erasure]) -> tuple[Part, ...]:
-    items = {(one.seq, one.item): one for one in items_at(namespace, [(r.target_seq, r.target_item) for r in rows])}
-    refs = [tuple(getattr(row, name) for name in TARGET) for row in rows]
-    return tuple(
-        Part(at, item, part, items[at, item].kind, items[at, item].object, row.seq)
-        for row, (at, item, part) in zip(rows, refs, strict=True)
-    )
