@@ -82,7 +82,7 @@ def test_breadcrumbs_lead_from_the_parent_to_the_page() -> None:
 
 
 def test_a_page_names_the_advanced_pages_that_stand_on_it() -> None:
-    assert [link.label for link in advanced_pages("ledger")] == ["Checkpoints", "Invariants"]
+    assert [link.label for link in advanced_pages("ledger")] == ["Checkpoints", "Invariants", "Erasures"]
 
 
 @pytest.mark.parametrize("path", [page.path for page in PAGES])
