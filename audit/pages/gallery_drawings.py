@@ -142,6 +142,7 @@ def _sparks() -> list[dict[str, object]]:
 
 def _strips() -> list[dict[str, object]]:
     outcomes: tuple[Outcome, ...] = ("holds", "broken", "holds", "undecidable", "not_run")
+    with_gap: tuple[Outcome, ...] = ("holds", "not_run", "not_run", "holds", "undecidable")
     many = [
         Slot(f"run {n}", outcomes[n % 5], 1 + n * n % 17, f"{outcomes[n % 5]}, as run {n} found") for n in range(44)
     ]
@@ -149,8 +150,7 @@ def _strips() -> list[dict[str, object]]:
         "It has never run.": [],
         "Violations in 1 of the last 1 run.": [Slot("run 1", "broken", 3, "3 violations")],
         "No violation in the last 3 runs, and 2 days without one.": [
-            Slot(f"run {n}", outcome, 0, outcome)
-            for n, outcome in enumerate(("holds", "not_run", "not_run", "holds", "undecidable"))
+            Slot(f"run {n}", outcome, 0, outcome) for n, outcome in enumerate(with_gap)
         ],
         "Violations in 9 of the last 30 runs.": many,
     }
