@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 from pydantic_core import PydanticCustomError
 
 from memory.base.answers import Appended
@@ -46,7 +46,19 @@ SourceClass = Literal["first_hand", "relayed", "derived"]
 State = Literal["current", "superseded", "withdrawn", "erased"]
 Tags = Annotated[list[Word], Field(max_length=TAGS)]
 Summary = Annotated[str, Field(max_length=SUMMARY_CHARS)]
-Metadata = Annotated[dict[str, Any], Field(max_length=1_000)]
+# Ancestry stands in edges alone: a second telling of it could only agree by luck.
+LINEAGE_KEYS = frozenset({
+    "evolved_from", "evolved_into", "merged_from", "merged_into", "split_from", "split_into",
+})  # fmt: skip
+
+
+def _tells_no_lineage(value: dict[str, Any]) -> dict[str, Any]:
+    if told := sorted(value.keys() & LINEAGE_KEYS):
+        raise PydanticCustomError("lineage_key", "no key {key}: post a derivation", {"key": told[0]})
+    return value
+
+
+Metadata = Annotated[dict[str, Any], Field(max_length=1_000), AfterValidator(_tells_no_lineage)]
 
 
 class Source(Given):

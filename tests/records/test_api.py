@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
+from memory.records.schemas import LINEAGE_KEYS
 from tests.contract.callers import Caller, caller, places
 from tests.world import World
 
@@ -54,6 +55,21 @@ def test_a_record_is_read_as_it_was_given(agent: Caller) -> None:
         "url": saved["url"],
     }
     assert {name: shown[name] for name in expected} == expected
+
+
+@pytest.mark.parametrize("key", sorted(LINEAGE_KEYS))
+def test_metadata_tells_no_lineage_of_its_own(key: str, agent: Caller) -> None:
+    old = save(agent)
+    given = {"metadata": {key: old["id"], "kept": 1}}
+    evolve = {"kind": "evolve", "record": old["id"], "base": old["digest"], "reason": "correction"}
+    answers = [
+        agent.post("/records", {"type": "note", "content": "another", **given}),
+        agent.post("/derivations", {**evolve, **given}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422
+        (error,) = answer.json()["errors"]
+        assert (error["loc"], error["expected"]) == (["metadata"], f"no key {key}: post a derivation")
 
 
 def test_a_source_that_is_not_named_is_derived(agent: Caller) -> None:
