@@ -101,3 +101,12 @@ def test_an_export_that_was_narrowed_to_other_entries_did_not_hold_it(world: Wor
     exported(world, "prov", focus=note)
     rows = [str(row.id) for row in reversed(exports(world.now()))]
     assert out_of_reach(world, note) == [rows[1], rows[3], rows[4]]
+
+
+def test_of_several_items_each_is_held_only_by_what_was_made_after_it(world: World) -> None:
+    old = world.save("by a person", by=world.alice).id
+    exported(world, "prov", agent=world.scout_id)
+    new = world.save("by an agent").id
+    found = radius(world.now(), items=items_at(world.namespace, [world.address(old), world.address(new)]))
+    # The filter of the export would meet the second, which was not there yet.
+    assert [one for one in found.affected if one.kind == "export"] == []

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from memory.interchange.exporting import export
 from memory.interchange.prov import record
 from memory.interchange.slices import Selection
 from memory.ledger.operations.refusing import refuse
+from memory.ledger.queries import asof
 from tests.interchange.provenance import faults
 from tests.world import World
 
@@ -128,6 +130,19 @@ def test_what_is_said_of_a_point_is_the_same_afterwards(world: World) -> None:
     world.evolve(first, content="reworded")
     world.withdraw(world.save("more").id)
     assert prov(world, at=at) == before
+
+
+def test_as_the_source_says_it_knew_leaves_out_what_it_did_not_know_yet(world: World) -> None:
+    early, late = datetime(2026, 1, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+    old = world.save("claimed early", source_recorded_at=early).id
+    new = world.evolve(old, content="claimed late")
+    sister = world.save("claimed late too", source_recorded_at=late).id
+    world.merge(old, sister, content="of both")
+    at = asof.resolve(world.namespace, known_at="source:2026-03-01T00:00:00Z")
+    document = prov(world, at=at)
+    assert set(document["entity"]) == {record(old)}
+    assert "wasDerivedFrom" not in document
+    assert record(new) not in json.dumps(document)
 
 
 def test_an_agent_acts_for_its_operator_and_for_whom_it_says(world: World) -> None:
