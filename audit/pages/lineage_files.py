@@ -14,6 +14,8 @@ from audit.frame import in_url
 from audit.pages import lineage
 from audit.pages.lineage_address import asked
 from memory.base.errors import Invalid
+from memory.interchange.exporting import provenance
+from memory.interchange.slices import Selection
 from memory.lineage.queries.comparing import other_point
 from memory.lineage.queries.graph import (
     MOST_COUNTED,
@@ -24,9 +26,7 @@ from memory.lineage.queries.graph import (
     graph,
     whole_lineage,
 )
-from memory.records.queries.detail import RecordRow, rows_by_id
 
-PROV = "http://www.w3.org/ns/prov#"
 STYLES = ("tokens.css", "charts.css")
 CAPS = {"nodes": MOST_NODES, "links": MOST_LINKS, "depth": MOST_DEPTH}
 
@@ -49,7 +49,7 @@ def as_svg(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase
 @require_safe
 @page("records")
 def as_json(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
-    """The whole lineage, as PROV-JSON, with the caps of the drawing stated inside."""
+    """The whole lineage: the document of an export with this focus, and beside it the caps of the drawing."""
     given = asked(request, record)
     found = graph(visit.at, focus=record, up=0, down=0, groups=given.groups)
     links = whole_lineage(visit.at, focus=record, groups=given.groups)[:MOST_COUNTED]
@@ -68,32 +68,9 @@ def as_json(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBas
             "added_links": [_ends(link) for link in links if link not in known],
             "removed_links": [_ends(link) for link in sorted(known - set(links), key=str)],
         }  # fmt: skip
-    rows = rows_by_id(visit.at, sorted({record, *(end for link in links for end in (link.older, link.newer))}))
-    return JsonResponse(
-        {
-            "prefix": {"prov": PROV, "record": f"urn:palimpsest:{visit.namespace}:record:"},
-            "palimpsest": told,
-            "entity": {f"record:{row.id}": _entity(row) for row in rows.values()},
-            "wasDerivedFrom": {f"_:{index}": _derivation(link) for index, link in enumerate(links)},
-        },
-        json_dumps_params={"ensure_ascii": False},
-    )  # fmt: skip
+    document = provenance(visit.at, Selection(focus=record, groups=given.groups, may_be_cut=True))
+    return JsonResponse({**document, "palimpsest": told}, json_dumps_params={"ensure_ascii": False})
 
 
 def _ends(link: GraphLink) -> Mapping[str, str]:
     return {"older": str(link.older), "newer": str(link.newer), "relation": link.relation}
-
-
-def _entity(row: RecordRow) -> Mapping[str, Any]:
-    return {
-        "prov:generatedAtTime": in_url(row.recorded_at), "prov:label": row.first_line, "palimpsest:type": row.type,
-        "palimpsest:state": row.state, "palimpsest:seq": row.seq,
-    }  # fmt: skip
-
-
-def _derivation(link: GraphLink) -> Mapping[str, Any]:
-    kind = "prov:Revision" if link.relation in ("evolved_from", "supersedes") else "prov:Derivation"
-    return {
-        "prov:generatedEntity": f"record:{link.newer}", "prov:usedEntity": f"record:{link.older}", "prov:type": kind,
-        "palimpsest:relation": link.relation,
-    }  # fmt: skip

@@ -38,7 +38,10 @@ RELATIONS = (*ANCESTRY, "supersedes")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a slice is of. `since` and `until` bound the instants of entries, half-open; `focus` excludes the others."""
+    """What a slice is of. `since` and `until` bound the instants of entries, half-open; `focus` excludes the others.
+
+    `may_be_cut`: a lineage above the cap is cut at it, for a reader who says so; otherwise it is refused.
+    """
 
     since: datetime | None = None
     until: datetime | None = None
@@ -46,6 +49,7 @@ class Selection:
     agent: UUID | None = None
     focus: UUID | None = None
     groups: tuple[str, ...] = ()
+    may_be_cut: bool = False
 
     @property
     def is_whole(self) -> bool:
@@ -175,9 +179,9 @@ def _chosen(at: AsOf, selection: Selection) -> dict[UUID, RecordState]:
             rows = rows.filter(seq__in=_entries(at, selection).values("seq"))
         return {row.id: row for row in rows.order_by("doc")[: MOST_RECORDS + 1]}
     links = whole_lineage(at, focus=selection.focus, groups=selection.groups)
-    if len(links) > MOST_COUNTED:
+    if len(links) > MOST_COUNTED and not selection.may_be_cut:
         raise TooLarge(f"This lineage has more than {MOST_COUNTED} links; export the namespace instead.")
-    found = _states(at, {selection.focus, *(end for link in links for end in (link.older, link.newer))})
+    found = _states(at, {selection.focus, *(end for link in links[:MOST_COUNTED] for end in (link.older, link.newer))})
     if selection.focus not in found:
         raise NotFound(f"There is no record {selection.focus} as of entry {at.seq}.", id=str(selection.focus))
     return found

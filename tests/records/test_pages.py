@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
-from io import StringIO
+from io import BytesIO, StringIO
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
@@ -16,6 +16,8 @@ from django.test import Client
 from audit.frame import in_url
 from memory.base import clock
 from memory.base.actor import RunGiven
+from memory.interchange.exporting import export
+from memory.interchange.slices import Selection
 from memory.records.models import Record
 from tests.browsers import browser
 from tests.world import World
@@ -423,10 +425,13 @@ def test_the_lineage_is_exported_whole_with_the_caps_inside(world: World, alice:
     focus = world.evolve(first, content="said better")
     last = world.evolve(focus, content="said best")
     found = alice.get(f"/records/{focus}/lineage.json").json()
-    assert set(found["entity"]) == {f"record:{one}" for one in (first, focus, last)}
+    stream = BytesIO()
+    export(world.alice, world.now(), stream, format="prov", selection=Selection(focus=focus))
+    assert {name: part for name, part in found.items() if name != "palimpsest"} == json.loads(stream.getvalue())
+    assert set(found["entity"]) == {f"ml:record/{one}" for one in (first, focus, last)}
     assert {(edge["prov:usedEntity"], edge["prov:generatedEntity"]) for edge in found["wasDerivedFrom"].values()} == {
-        (f"record:{first}", f"record:{focus}"),
-        (f"record:{focus}", f"record:{last}"),
+        (f"ml:record/{first}", f"ml:record/{focus}"),
+        (f"ml:record/{focus}", f"ml:record/{last}"),
     }
     assert found["palimpsest"]["drawing_caps"] == {"nodes": 500, "links": 1_500, "depth": 300}
     svg = alice.get(f"/records/{focus}/lineage.svg")
