@@ -33,8 +33,8 @@ def run(scale: Scale) -> Iterator[Figure]:
     """A chain of the greatest depth among as many other records, half of which have an ancestor of their own."""
     by = system(ensure_namespace("ancestry"))
     depths = [scale.size(depth, least=5) for depth in DEPTHS]
-    chain = _chain(by, max(depths))
-    _crowd(by, scale.size(N_RECORDS, least=200))
+    chain = chain_of(by, max(depths))
+    crowd(by, scale.size(N_RECORDS, least=200))
     yield from _figures(by.namespace, chain, depths, scale, when="")
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE")
@@ -61,7 +61,7 @@ def _figures(
     yield Figure("ancestry", f"{depth} ancestors / {depth} bare queries{when}", timing, "≤ 0.5")
 
 
-def _chain(by: Actor, depth: int) -> list[UUID]:
+def chain_of(by: Actor, depth: int) -> list[UUID]:
     """Ids from the oldest to the newest version."""
     ids = [save(by, records=list(islice(records("chain"), 1)))[0].id]
     for number in range(depth):
@@ -70,7 +70,8 @@ def _chain(by: Actor, depth: int) -> list[UUID]:
     return ids
 
 
-def _crowd(by: Actor, n_records: int) -> None:
+def crowd(by: Actor, n_records: int) -> None:
+    """As many records, half of them saved, half parts of others."""
     fresh = records("crowd")
     n_plain, n_parts = n_records // 2, min(N_PARTS, n_records // 4)
     for start in range(0, n_plain, BATCH):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.bench import ancestry, batch, durability, laws, reading, single, tree
+from audit.bench import ancestry, batch, durability, laws, lineage, reading, single, tree
 from audit.bench.measuring import Figure, Scale
 
 Benchmark = Callable[[Scale], Iterator[Figure]]
@@ -17,4 +17,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "reading": reading.run,
     "tree": tree.run,
     "laws": laws.run,
+    "lineage": lineage.run,
 }

@@ -36,7 +36,7 @@ class Drawing:
     is_claimed: bool = False
 
     def svg(self, *, title: str, symmetric: frozenset[str]) -> str:
-        geometry = Geometry(self.layout)
+        geometry = Geometry.of(self.layout)
         width, height = number(geometry.width), number(geometry.height)
         places = zip(self.layout.columns, self.layout.rows, strict=True)
         in_order = sorted(range(len(self.nodes)), key=dict(enumerate(places)).__getitem__)

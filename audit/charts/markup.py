@@ -47,4 +47,7 @@ def shortened(value: str, n_characters: int) -> str:
 
 
 def _seen(value: str) -> str:
+    # Most text is of letters alone, and nothing that is printable is unseen.
+    if value.isprintable():
+        return value
     return "".join(REPLACED if unicodedata.category(character) in UNSEEN else character for character in value)

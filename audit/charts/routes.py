@@ -25,9 +25,15 @@ type Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Geometry:
-    """The layout in pixels, origin at the top left."""
+    """The layout in pixels, origin at the top left. `top` is where the nodes begin, below the lanes."""
 
     layout: Layout
+    top: float
+
+    @classmethod
+    def of(cls, layout: Layout) -> "Geometry":
+        lanes = layout.n_lanes
+        return cls(layout, MARGIN + (lanes + 1) * LANE_PITCH if lanes else MARGIN)
 
     @property
     def width(self) -> float:
@@ -36,18 +42,13 @@ class Geometry:
 
     @property
     def height(self) -> float:
-        return self._top + max(self.layout.rows, default=0.0) * ROW_PITCH + NODE_HEIGHT + MARGIN
-
-    @property
-    def _top(self) -> float:
-        lanes = self.layout.n_lanes
-        return MARGIN + (lanes + 1) * LANE_PITCH if lanes else MARGIN
+        return self.top + max(self.layout.rows, default=0.0) * ROW_PITCH + NODE_HEIGHT + MARGIN
 
     def left(self, column: int) -> float:
         return MARGIN + column * (NODE_WIDTH + CHANNEL)
 
     def middle(self, row: float) -> float:
-        return self._top + row * ROW_PITCH + NODE_HEIGHT / 2
+        return self.top + row * ROW_PITCH + NODE_HEIGHT / 2
 
     def corner(self, vertex: int) -> Point:
         """The top left corner of a node."""
@@ -80,7 +81,7 @@ class Geometry:
         return "".join(commands)
 
     def _over_lane(self, start: Point, end: Point, *, lane: int) -> str:
-        height = self._top - (lane + 1) * LANE_PITCH
+        height = self.top - (lane + 1) * LANE_PITCH
         # Ways that share a channel stand beside each other.
         inset = CHANNEL * (0.2 + 0.5 * (lane % 8) / 8)
         return (

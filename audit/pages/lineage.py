@@ -9,7 +9,7 @@ Invariants
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from django.core.cache import cache
 from django.utils.safestring import mark_safe
@@ -176,8 +176,7 @@ def _kept(key: str, n_nodes: int, make: Callable[[], Layout]) -> Layout:
     """The layout of a slice, made once in an hour; a small one is made faster than it is found."""
     if n_nodes < WORTH_KEEPING:
         return make()
-    layout: Layout = cache.get_or_set(f"lineage:{key}", make, KEPT_SECONDS)
-    return layout
+    return cast(Layout, cache.get_or_set(f"lineage:{key}", make, KEPT_SECONDS))
 
 
 def _levels(given: Asked, name: str, current: int) -> tuple[Tab, ...]:

@@ -63,6 +63,10 @@ def test_a_record_with_its_lineage_costs_the_same_whatever_it_is_tied_to(world: 
         if n != 1:
             seq = point.rsplit(":", 1)[1]
             counts[f"against {n}"] = count_queries(alice, f"/records/{focus}?against=seq:{seq}")
+    root = world.save("more than a drawing holds").id
+    for start in range(6):
+        world.split(root, *(f"part {start} of hundreds, {n}" for n in range(100)))
+    counts["now 600"] = count_queries(alice, f"/records/{root}")
     counts["to 50"] = count_queries(alice, f"/records/{focus}?to={UUID(int=1)}")
     gone, hidden = world.save("to be erased").id, world.save("to be withdrawn").id
     world.erase(gone)

@@ -309,7 +309,7 @@ def _around(at: AsOf, nodes: Sequence[UUID]) -> tuple[list[GraphLink], list[tupl
         f" WHERE {point} AND target IN ({marks}) GROUP BY target, relation",
         [*asked, *nodes, *asked, *asked],
     )
-    inner = [_link(*row[1:4], row[5]) for row in rows if row[0] == "inner"]
+    inner = [_link(row[1], row[2], row[3], row[5]) for row in rows if row[0] == "inner"]
     return inner, [(sql.as_id(row[1]), row[0], row[2], row[4]) for row in rows if row[0] != "inner"]
 
 

@@ -159,7 +159,7 @@ def _derived(rows: Iterable[tuple[Any, ...]]) -> list[MadeBy]:
 
 def _conflicts(row: tuple[Any, ...]) -> list[MergeConflict]:
     merged, payload = sql.as_id(row[0]), row[-1]
-    values: Mapping[str, Any] = strict_loads(payload) if payload is not None else {}
+    values: Any = strict_loads(payload) if payload is not None else {}
     return [
         MergeConflict(
             merged, key,
@@ -173,7 +173,7 @@ def _settled(conflicts: Iterable[MergeConflict], versions: Iterable[tuple[Any, .
     """The conflicts, each with the first version that says what holds."""
     later: dict[UUID, list[tuple[int, UUID, Mapping[str, Any]]]] = {}
     for identity, _, _, top, *_, doc, payload in versions:
-        details: Mapping[str, Any] = strict_loads(payload) if payload is not None else {}
+        details: Any = strict_loads(payload) if payload is not None else {}
         later.setdefault(sql.as_id(top), []).append((doc, sql.as_id(identity), details.get("metadata", {})))
     found = []
     for one in conflicts:

@@ -77,11 +77,11 @@ def load_sources(namespace: int, records: Sequence[UUID]) -> list[SourceRecord]:
     if len(set(records)) < len(records):
         raise Invalid.at("records", expected="distinct records")
     rows = sql.fetch(_joined(len(records)), [namespace, *records])
-    found = {state.id: (state, *more) for state, *more in ((_state(row), *row[:BESIDE]) for row in rows)}
+    found = {state.id: (state, row) for state, row in ((_state(row), row) for row in rows)}
     missing = [record for record in records if record not in found]
     if missing:
         raise NotFound(f"There is no record {missing[0]}.", id=str(missing[0]))
-    parts = contents_of(namespace, [(state.seq, state.item) for state, *_ in found.values()])
+    parts = contents_of(namespace, [(state.seq, state.item) for state, _ in found.values()])
     return [_source(*found[record], parts) for record in records]
 
 
@@ -90,9 +90,9 @@ def _state(row: Sequence[Any]) -> RecordState:
 
 
 def _source(
-    state: RecordState, line: Any, ancestry_digest: Any, commitment: Any, type_text: str | None,
-    parts: Mapping[tuple[int, int], dict[str, Any]],
-) -> SourceRecord:  # fmt: skip
+    state: RecordState, row: Sequence[Any], parts: Mapping[tuple[int, int], dict[str, Any]]
+) -> SourceRecord:
+    line, ancestry_digest, commitment, type_text = row[:BESIDE]
     return SourceRecord(
         state=state, line=sql.as_id(line), ancestry_digest=bytes(ancestry_digest), type=type_text or "unknown",
         digest=bytes(commitment), parts=parts[state.seq, state.item],
