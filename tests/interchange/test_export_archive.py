@@ -292,3 +292,16 @@ def test_content_that_has_no_canonical_form_any_more_is_not_exported(lived: Worl
         )
     with pytest.raises(Conflict, match="verify"):
         archive_of(lived.namespace)
+
+
+def test_what_is_written_while_an_archive_is_made_is_not_in_it(lived: World) -> None:
+    before, size = archive_of(lived.namespace), lived.now().seq
+
+    def meanwhile(_stage: str, _done: int, _total: int | None) -> None:
+        lived.save("written meanwhile")
+        checkpoint(lived.namespace, make_key=True)
+
+    stream = BytesIO()
+    written = writing.write(stream, namespace=lived.namespace, progress=meanwhile)
+    assert written.size == size < lived.now().seq
+    assert stream.getvalue() == before

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from io import BytesIO
 from typing import Any
 
 import pytest
 
+from memory.agents.setup import found_replay
 from memory.base.actor import Actor
+from memory.base.errors import Forbidden
 from memory.interchange.exporting import Exported, export
 from memory.interchange.exports import exports
 from memory.interchange.operations import export_file
 from memory.interchange.slices import Selection
 from memory.ledger.models import Entry
+from memory.ledger.queries import asof
 from memory.ledger.queries.addressed import items_at
 from memory.ledger.queries.radius import radius
 from memory.ledger.queries.verification import scan
@@ -110,3 +114,17 @@ def test_of_several_items_each_is_held_only_by_what_was_made_after_it(world: Wor
     found = radius(world.now(), items=items_at(world.namespace, [world.address(old), world.address(new)]))
     # The filter of the export would meet the second, which was not there yet.
     assert [one for one in found.affected if one.kind == "export"] == []
+
+
+def test_from_a_replay_a_copy_is_taken_out_by_the_system(world: World) -> None:
+    began = datetime(2024, 3, 1, tzinfo=UTC)
+    namespace = found_replay("replayed", notice="a replay", at=began)
+    reader = replace(world.charlie, namespace=namespace)
+    _, seq = export_file(reader, asof.now(namespace), BytesIO(), format="prov", selection=Selection())
+    entry = Entry.objects.get(namespace=namespace, seq=seq)
+    assert (entry.principal, entry.verb) == ("system", "export")
+    assert entry.recorded_at - began < timedelta(seconds=1)
+    with pytest.raises(Forbidden):
+        export_file(
+            replace(reader, powers=frozenset()), asof.now(namespace), BytesIO(), format="prov", selection=Selection()
+        )

@@ -343,6 +343,10 @@ def test_no_changed_byte_gets_in(archive: bytes, data: st.DataObject) -> None:
     assert not Namespace.objects.exists()
 
 
+# What canonical JSON can spell; that nothing else is read is tried byte by byte above.
+SPELLABLE = st.characters(exclude_categories=("Cs",), exclude_characters="\0")
+
+
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_no_changed_value_gets_in_though_the_trailer_was_made_good(archive: bytes, data: st.DataObject) -> None:
@@ -350,7 +354,9 @@ def test_no_changed_value_gets_in_though_the_trailer_was_made_good(archive: byte
     line = data.draw(st.sampled_from(lines[:-1]))
     name = data.draw(st.sampled_from(sorted(line)))
     value = data.draw(
-        st.one_of(st.none(), st.booleans(), st.integers(-5, 2**53), st.text(max_size=5), st.just([]), st.just({}))
+        st.one_of(
+            st.none(), st.booleans(), st.integers(-5, 2**53), st.text(SPELLABLE, max_size=5), st.just([]), st.just({})
+        )
     )
     if value == line[name] and type(value) is type(line[name]):
         return

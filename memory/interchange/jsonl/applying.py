@@ -25,6 +25,7 @@ from memory.base import clock, gate, ids, instants, projections, sql
 from memory.base.actor import Actor
 from memory.base.canonical import canonical
 from memory.base.errors import Conflict, Invalid
+from memory.base.schemas import is_id
 from memory.interchange.jsonl.columns import stored
 from memory.interchange.jsonl.lines import Line, Tally, fault, read_lines
 from memory.interchange.jsonl.verifying import Archive, Progress, Ref
@@ -63,15 +64,19 @@ def whole(archive: Archive) -> Iterator[None]:
         with transaction.atomic():
             yield
     except IntegrityError as error:
-        require_free(archive)
+        require_free(archive.namespace, archive.origin)
         raise Invalid(f"Rows of the archive contradict each other: {error}. Nothing was restored.") from error
     except DatabaseError as error:
         raise Invalid(f"The database refuses a row of the archive: {error}. Nothing was restored.") from error
 
 
-def require_free(archive: Archive) -> None:
-    """Raise Conflict where the namespace of the archive stands in this store, under its name or under another."""
-    for row in Namespace.objects.filter(name=archive.namespace) | Namespace.objects.filter(uid=archive.uid):
+def require_free(namespace: str, origin: str) -> None:
+    """Raise Conflict where the namespace stands in this store, under its name or, by its origin, under another."""
+    _, _, uid = origin.rpartition("/")
+    rows = Namespace.objects.filter(name=namespace)
+    if is_id(uid):
+        rows |= Namespace.objects.filter(uid=uid)
+    for row in rows:
         size = Head.objects.filter(namespace=row).values_list("size", flat=True).first() or 0
         raise Conflict(
             f"The namespace {row.name} stands here with {size} entries. An archive is restored under its own name into "
@@ -90,7 +95,7 @@ def apply(
     Raises Conflict (the namespace stands here already), Invalid (a line; a row that the database refuses).
     """
     stream.seek(0)
-    require_free(archive)
+    require_free(archive.namespace, archive.origin)
     writer = _Writer(archive)
     for line in read_lines(stream):
         writer.take(line)

@@ -121,6 +121,14 @@ def verify(stream: BinaryIO, *, watched: frozenset[bytes] = frozenset(), progres
     raise fault(walk.tally.n_lines + 1, "log_truncated", expected="a trailer", got="the end of the archive")
 
 
+def named(stream: BinaryIO) -> tuple[str, str]:
+    """(namespace, origin) as the header says them; the stream stands where it stood.   Raises Invalid."""
+    place = stream.tell()
+    header = _header(next(read_lines(stream), None))
+    stream.seek(place)
+    return header["namespace"], header["origin"]
+
+
 class _OutOfOrder(Exception):
     def __init__(self, expected: int) -> None:
         self.expected = expected
