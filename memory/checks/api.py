@@ -36,10 +36,11 @@ def checks(
 ) -> CheckList:  # fmt: skip
     """Runs of checks, newest first; `after` is the seq to go on from."""
     at = point.at(request.auth.namespace)
-    found = queries.check_runs(at, name=name or "", before=after, limit=limit + 1)
+    found = queries.check_runs(at, name=name or "", before=after, limit=limit)
+    goes_on = len(found) >= limit and queries.count_runs(at, name=name or "", before=found[-1].seq)
     return CheckList(
-        items=[CheckOut.of(row) for row in found[:limit]], total=queries.count_runs(at, name=name or ""),
-        next=str(found[limit - 1].seq) if len(found) > limit else None, names=list(running.names()), **rests_on(at),
+        items=[CheckOut.of(row) for row in found], total=queries.count_runs(at, name=name or ""),
+        next=str(found[-1].seq) if goes_on else None, names=list(running.names()), **rests_on(at),
     )  # fmt: skip
 
 

@@ -51,23 +51,27 @@ class CheckDetail:
 
 
 def check_runs(at: AsOf, *, name: str = "", before: int | None = None, limit: int = 50) -> list[CheckRow]:
-    """Runs up to the point, newest first; `before` is an exclusive seq."""
-    rows = _runs(at, name)
-    if before is not None:
-        rows = rows.filter(seq__lt=before)
-    found = list(rows.order_by("-seq")[:limit])
+    """Runs up to the point, newest first, those of one entry in its order; `before` is an exclusive seq.
+
+    Of an entry there are all runs or none, so that a seq is enough to go on from: there may be more than `limit`.
+    """
+    rows = _runs(at, name, before).order_by("-seq", "item")
+    found = list(rows[:limit])
+    if len(found) == limit:
+        found.extend(rows.filter(seq=found[-1].seq, item__gt=found[-1].item))
     entries = Entry.objects.filter(namespace=at.namespace, seq__in=[row.seq for row in found])
     instants = dict(entries.values_list("seq", "recorded_at"))
     return [_row(row, instants[row.seq]) for row in found]
 
 
-def count_runs(at: AsOf, *, name: str = "") -> int:
-    """How many runs `check_runs` lists over all its pages."""
-    return _runs(at, name).count()
+def count_runs(at: AsOf, *, name: str = "", before: int | None = None) -> int:
+    """How many runs `check_runs` lists over all its pages from `before` on."""
+    return _runs(at, name, before).count()
 
 
-def _runs(at: AsOf, name: str) -> QuerySet[CheckRun]:
+def _runs(at: AsOf, name: str, before: int | None) -> QuerySet[CheckRun]:
     rows = CheckRun.objects.filter(namespace=at.namespace, seq__lte=at.seq)
+    rows = rows if before is None else rows.filter(seq__lt=before)
     return rows.filter(check_name=name) if name else rows
 
 

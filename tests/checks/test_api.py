@@ -8,6 +8,7 @@ import pytest
 
 from memory.checks import queries
 from memory.checks.board import board
+from memory.checks.operations import Outcome, record_runs
 from tests.contract.callers import caller, places
 from tests.world import World
 
@@ -40,6 +41,18 @@ def test_pages_of_checks_meet(world: World) -> None:
     second = auditor.get("/checks", limit=2, after=first["next"]).json()
     assert [row["id"] for row in [*first["items"], *second["items"]]] == ids[::-1]
     assert (first["total"], second["next"]) == (3, None)
+
+
+def test_pages_of_checks_meet_where_one_entry_holds_several_runs(world: World) -> None:
+    names = [f"probe.{letter}" for letter in "abc"]
+    outcomes = [Outcome(name, 1, "ok", 1, 0, [], {}) for name in names]
+    told = [record_runs(world.charlie, outcomes=outcomes) for _ in range(2)]
+    auditor = caller(world, world.charlie)
+    first = auditor.get("/checks", limit=2).json()
+    second = auditor.get("/checks", limit=2, after=first["next"]).json()
+    seen = [[(row["seq"], row["name"]) for row in page["items"]] for page in (first, second)]
+    assert seen == [[(runs[0].seq, name) for name in names] for runs in told[::-1]]
+    assert second["next"] is None
 
 
 def test_what_is_no_check_is_not_found(world: World) -> None:

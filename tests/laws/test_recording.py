@@ -50,7 +50,7 @@ def test_every_clause_is_a_check_that_can_be_run_by_name(scene: Scene) -> None:
 def test_one_pass_writes_one_run_for_each_clause_over_the_same_entries(scene: Scene) -> None:
     at = scene.world.now()
     report, written = recording.run(scene.world.charlie)
-    runs = CheckRun.objects.order_by("seq")
+    runs = CheckRun.objects.order_by("seq", "item")
     assert [row.id for row in runs] == [each.id for each in written]
     assert [row.check_name for row in runs] == [law.name for law in LAWS]
     assert {row.at_seq for row in runs} == {at.seq}
