@@ -65,11 +65,11 @@ def test_the_other_way_round_added_and_removed_change_places(world: World) -> No
     assert found.slice.n_nodes == 2
 
 
-def test_where_the_focus_did_not_stand_everything_is_added(world: World) -> None:
+def test_where_the_focus_did_not_stand_what_did_is_kept(world: World) -> None:
     first = world.save("one").id
     then = world.at(world.now().seq)
     second = world.evolve(first, content="two")
-    assert compared(world.now(), against=then, focus=second).nodes == {first: "added", second: "added"}
+    assert compared(world.now(), against=then, focus=second).nodes == {first: "kept", second: "added"}
     with pytest.raises(NotFound):
         compared(then, against=world.now(), focus=second)
 

@@ -60,7 +60,7 @@ def test_two_points_are_compared_by_mark_and_word_in_drawing_list_and_numbers(wo
     second = world.evolve(first, content="two")
     text = alice.get(f"/records/{second}?against=seq:{then}").text
     marked = nodes(text)
-    assert {id: marks["change"] for id, marks in marked.items()} == {str(first): "added", str(second): "added"}
+    assert {id: marks["change"] for id, marks in marked.items()} == {str(first): "kept", str(second): "added"}
     text = alice.get(f"/records/{first}?against=seq:{then}").text
     marked = nodes(text)
     assert {id: marks["change"] for id, marks in marked.items()} == {str(first): "kept", str(second): "added"}

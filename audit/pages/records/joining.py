@@ -90,8 +90,12 @@ class MergeForm(ReasonedForm):
         label="Text", max_length=CONTENT_CHARS, required=False, strip=False, widget=forms.Textarea(attrs={"rows": 6}),
         help_text="Without one the distinct texts of the sources are joined, whole.",
     )  # fmt: skip
-    strategy = forms.ChoiceField(label="Tags and metadata", choices=STRATEGIES)
-    valid_time = forms.ChoiceField(label="True when", choices=VALID_TIMES)
+    strategy = forms.ChoiceField(
+        label="Tags and metadata", choices=STRATEGIES, initial="union", widget=forms.RadioSelect
+    )
+    valid_time = forms.ChoiceField(
+        label="True when", choices=VALID_TIMES, initial="intersection", widget=forms.RadioSelect
+    )
     valid_from = forms.CharField(
         label="From", required=False, max_length=40, help_text="With explicit alone: RFC 3339, or nothing for open."
     )

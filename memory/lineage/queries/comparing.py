@@ -4,7 +4,8 @@ Invariants
 - The reading goes from `against` to `at`: added stands at `at` alone, removed at `against` alone.
 - One slice is taken at a point that holds all that stands at either, and each of its records and links is judged by
   itself, so that no cap makes a difference where there is none. It costs the queries of one slice.
-- A record counts at a point where it stands there and hangs on the focus by links of the slice that do.
+- A record counts at a point where it stands there and hangs on the focus by links of the slice that do; where the focus
+  itself did not stand at the other point, each record counts there that did.
 - Compared with itself a lineage is kept whole; the other way round, added and removed change places.
 """
 
@@ -93,13 +94,15 @@ def _standing(at: AsOf, links: Iterable[GraphLink], nodes: Collection[UUID]) -> 
 
 
 def _hanging(focus: UUID, links: Iterable[GraphLink], nodes: Collection[UUID]) -> set[UUID]:
-    """The records that hang on the focus by links of which both ends stand."""
+    """The records that hang on the focus by links of which both ends stand; all that stand where the focus does not."""
+    if focus not in nodes:
+        return set(nodes)
     beside: dict[UUID, set[UUID]] = {}
     for link in links:
         if link.older in nodes and link.newer in nodes:
             beside.setdefault(link.older, set()).add(link.newer)
             beside.setdefault(link.newer, set()).add(link.older)
-    found, ahead = ({focus}, [focus]) if focus in nodes else (set[UUID](), list[UUID]())
+    found, ahead = {focus}, [focus]
     while ahead:
         for other in beside.get(ahead.pop(), ()):
             if other not in found:
