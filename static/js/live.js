@@ -73,9 +73,10 @@ document.addEventListener("htmx:response:error", (event) => {
   if (status >= 500) say(`The server failed: ${status}.`, "assertive");
 });
 
-// A submitted form is disabled while it is in flight, with or without htmx, so that nothing is sent twice.
+// A submitted form is disabled while it is in flight, with or without htmx, so that nothing is sent twice. One that is
+// answered by a file stays on its page and never hears of the answer: it says so and stays as it is.
 document.addEventListener("submit", (event) => {
-  if (event.defaultPrevented || event.target.method !== "post") return;
+  if (event.defaultPrevented || event.target.method !== "post" || "download" in event.target.dataset) return;
   const buttons = [...event.target.querySelectorAll("button:not([type=button])")];
   setTimeout(() => buttons.forEach((button) => { button.disabled = true; }));
 });
