@@ -202,6 +202,12 @@ def test_a_withdrawn_and_an_erased_record_are_seen_as_such(world: World) -> None
     assert compared(world, gone, also_gone) == (True, [])
 
 
+def test_a_record_that_says_erased_is_not_taken_for_one_whose_text_was(world: World) -> None:
+    gone, saying = world.save("said").id, world.save("erased").id
+    world.erase(gone)
+    assert compared(world, gone, saying) == (False, ["content"])
+
+
 def test_a_namespace_is_seen_as_of_a_point(world: World) -> None:
     first = world.save("said").id
     then = world.now().seq

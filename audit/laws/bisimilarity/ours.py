@@ -27,6 +27,8 @@ from audit.laws.relations import INVERSE
 TEXTS_AT_ONCE = 5_000
 # What an import notes of a row and the source's caller supplied; the rest names the row and its clock.
 IMPORTED = ("fields", "structured", "authoritative", "text")
+# No text: a record may well say "erased".
+GONE = {"erased": True}
 
 _RECORDS = (
     "SELECT r.seq, r.item, r.id, r.source_class, r.valid_from, r.valid_to, r.n_quarantined, n.text FROM memory_record r"
@@ -75,7 +77,7 @@ def _records(namespace: int, seq: int) -> dict[str, _Seen]:
         found[_id(record)][0]["withdrawn"] = digest(value=True)
     for at_seq, at_item, part in _rows(_ERASED, [namespace]):
         if identifier := addresses.get((at_seq, at_item)):
-            found[identifier][0][part] = digest("erased")
+            found[identifier][0][part] = digest(GONE)
     for at_seq, at_item, part, payload in _texts(namespace, seq):
         if identifier := addresses.get((at_seq, at_item)):
             _read(found[identifier], part, payload, known=found)
@@ -85,7 +87,7 @@ def _records(namespace: int, seq: int) -> dict[str, _Seen]:
 def _columns(
     source_class: str, valid_from: Any, valid_to: Any, n_quarantined: int, type: str | None
 ) -> Iterator[tuple[str, Any]]:
-    yield "type", type if type is not None else "erased"
+    yield "type", type if type is not None else GONE
     yield "source class", source_class
     if n_quarantined:
         yield "parents in quarantine", n_quarantined
