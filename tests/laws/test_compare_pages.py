@@ -121,7 +121,8 @@ def test_a_record_is_named_by_the_beginning_of_its_id(world: World, alice: Clien
 
 @pytest.mark.parametrize(
     ("query", "status"),
-    [("first=zz&second={id}", 422), ("first=00000000-0000-0000-0000-000000000000&second={id}", 404),
+    [("first=zz&second={id}", 422), ("first={id}0&second={id}", 422),
+     ("first=00000000-0000-0000-0000-000000000000&second={id}", 404),
      ("first={id}&second={id}&against=x", 422), ("first={id}&second={id}&against=99999", 422)],
 )  # fmt: skip
 def test_what_cannot_be_compared_is_refused_beside_the_form(

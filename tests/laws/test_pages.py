@@ -23,6 +23,7 @@ from memory.base import clock, jobs
 from memory.checks.board import board
 from memory.checks.models import CheckRun, Waiver
 from memory.checks.operations import Found, record_run, waive
+from memory.ledger.models import Entry, Node
 from tests.browsers import browser
 from tests.laws import planting
 from tests.laws.planting import Scene, planted
@@ -84,6 +85,9 @@ def test_the_laws_are_run_from_the_board_by_whoever_may_read(world: World) -> No
     assert CheckRun.objects.filter(namespace=world.namespace).count() == len(LAWS)
     assert "up to date" in words(answer.text)
     world.save_all("another", "and another")
+    text = words(browser(world.charlie).get("/laws").text)
+    assert "1 entry since" in text
+    assert "up to date" not in text.replace("What is derived", "")
     world.save("a third")
     assert "2 entries since" in words(browser(world.charlie).get("/laws").text)
 
@@ -235,6 +239,12 @@ def test_a_waiver_that_has_ended_is_shown_for_ever(world: World, alice: Client) 
     assert 'data-state="waived"' not in text
 
 
+@pytest.mark.parametrize("until", ["9999-12-31", "0001-01-01", "2026-02-30", "soon"])
+def test_a_day_that_no_calendar_goes_on_from_is_refused_like_any_other(world: World, alice: Client, until: str) -> None:
+    assert alice.post("/laws/law.L7/waive", {"reason": "known", "until": until}).status_code == 422
+    assert not Waiver.objects.exists()
+
+
 @pytest.mark.parametrize(
     "given", [{"reason": "", "days": 3}, {"reason": "x", "days": -2}, {"reason": "x", "days": 400}]
 )
@@ -314,6 +324,25 @@ def test_the_page_of_a_law_shows_the_code_that_decides_and_the_fault_it_is_tried
         assert invariant.planted in told
         assert invariant.matters in told
         assert code_of(invariant.name).splitlines()[0].strip()[:60] in told
+
+
+def test_what_a_paper_reads_in_a_source_is_not_said_of_data(alice: Client) -> None:
+    assert "fails by its source: There is one time axis." in words(alice.get("/laws/law.L6").text)
+    assert "holds by its source: The two writes are adjacent" in words(alice.get("/laws/law.L3").text)
+
+
+def test_what_a_log_cannot_take_down_is_told_on_the_page_of_the_run(world: World, alice: Client) -> None:
+    while Entry.objects.filter(namespace=world.namespace).count() % 2 == 0:
+        world.save("so that the next leaf completes a node")
+    Node.objects.filter(namespace=world.namespace, level=0).delete()
+    answer = alice.post("/laws/run", follow=True)
+    assert not CheckRun.objects.exists()
+    told = words(answer.text)
+    assert "could not be written down" in told
+    assert "Every edge ends at a record holds in this data" in told
+    assert "The same request gives the same result not decidable from this data" in told
+    part = alice.get(answer.redirect_chain[-1][0], headers={"HX-Request": "true"}).text
+    assert "could not be written down" in part
 
 
 def test_a_broken_law_stands_on_the_rail_until_it_is_settled(world: World, alice: Client) -> None:

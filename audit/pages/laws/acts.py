@@ -5,6 +5,7 @@ Invariants
 - A long run is a task with its own page; what it found stands in the ledger, on the board and on each law's page.
 """
 
+from collections import defaultdict
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -16,10 +17,12 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from audit import recorded
 from audit.access import Visit, is_partial, page, person_names, problem_of, require
-from audit.components import Progress
+from audit.components import Definition, Progress
 from audit.frame import address, pairs_of
 from audit.laws import tasks
 from audit.laws.clauses import BY_CLAUSE, BY_NAME, LAWS
+from audit.laws.values import ClauseName, Verdict, worst
+from audit.laws.words import VERDICTS
 from audit.navigation import Link, breadcrumbs
 from audit.pages.laws.detail import invariant_of
 from audit.pages.laws.invariants import Invariant
@@ -57,16 +60,27 @@ def _after(visit: Visit, job: Job) -> str:
 
 
 def _result_url(visit: Visit, job: Job) -> str:
-    if job.state != "done":
+    """Where what was found stands; "" while it is not known, and where the log could not take it down."""
+    if job.state != "done" or not job.outcome.get("runs"):
         return ""
     clauses = job.given["clauses"]
     return f"/laws/{BY_CLAUSE[clauses[0]].name}{visit.carry}" if len(clauses) == 1 else f"/laws{visit.carry}"
 
 
+def _unrecorded(job: Job) -> tuple[Definition, ...]:
+    """The verdicts of a run that the log could not take down."""
+    report = job.outcome.get("report") or {"clauses": []}
+    found: dict[ClauseName, list[Verdict]] = defaultdict(list)
+    for one in report["clauses"]:
+        found[one["clause"]].append(one["verdict"])
+    told = [law for law in LAWS if law.clause in job.given["clauses"] and law.clause in found]
+    return tuple(Definition(law.title, VERDICTS[worst(found[law.clause])].lower()) for law in told)
+
+
 @require_safe
 @page("laws", applies=False)
 def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
-    """A run that was asked for: how far it is."""
+    """A run that was asked for: how far it is, or what it found where the log could not take it down."""
     found = jobs.job(job, namespace=visit.at.namespace, kind=tasks.KIND)
     url = _result_url(visit, found)
     if url and not is_partial(request):
@@ -82,6 +96,7 @@ def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
         "progress": Progress("Reading the log", found.n_done, found.n_total, "entries", STATES[found.state]),
         "is_silent": found.is_silent(visit.frame.read_at),
         "result_url": url,
+        "unrecorded": _unrecorded(found),
         "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
         "poll_url": "" if found.has_ended else here,
         "is_paused": is_paused,
@@ -149,8 +164,9 @@ def _asked(
 
 
 def _is_near(form: WaiverForm, now: datetime) -> bool:
-    """False, with the words for it, where the end lies too far away."""
-    if form.expires_at() - now <= LONGEST + timedelta(days=1):
+    """False, with the words for it, where the last day lies too far away."""
+    # By its day: the last one of the calendar has no end that can be computed.
+    if form.cleaned_data["until"] <= (now.astimezone(UTC) + LONGEST).date():
         return True
     form.add_error("until", "At most a year from now; it can be waived again.")
     return False

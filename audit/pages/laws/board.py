@@ -105,7 +105,7 @@ def board_rows(visit: Visit) -> tuple[BoardRow, ...]:
 
 
 def n_behind(visit: Visit, standing: CheckStanding, stands: Iterable[CheckStanding]) -> int:
-    """How many entries stand behind the last run. Runs over the same entries were made together, each an entry."""
+    """How many entries stand behind the last run. Runs over the same entries were made together, and none counts."""
     last = standing.last
     if last is None:
         return 0

@@ -90,7 +90,7 @@ def _given(visit: Visit, asked: dict[str, str]) -> dict[str, Any]:
 
 def _resolved(at: AsOf, text: str) -> UUID:
     """A record by its id or the beginning of it."""
-    return reads.resolved(at, prefix=text.replace("-", "")[:32])
+    return reads.resolved(at, prefix=text.replace("-", ""))
 
 
 def _point(visit: Visit, seq: int | None) -> AsOf:

@@ -10,7 +10,7 @@ from audit import recorded
 from audit.access import Visit, page, person_names
 from audit.components import Definition, Pager
 from audit.frame import address
-from audit.laws.words import VERDICTS
+from audit.laws.values import Verdict
 from audit.navigation import Link, breadcrumbs
 from audit.pages.laws import series, witnesses
 from audit.pages.laws.board import n_behind
@@ -19,6 +19,9 @@ from audit.templatetags.console import count
 from memory.base.errors import NotFound
 from memory.checks.board import Broken, CheckStanding, board, broken
 from memory.checks.queries import CheckDetail, check_run
+
+# What is read in a source is no finding in data, and has words of its own.
+READINGS: dict[Verdict, str] = {"holds": "holds", "violated": "fails"}
 
 
 @require_safe
@@ -67,7 +70,7 @@ def _says(invariant: Invariant) -> tuple[Definition, ...]:
         ("holds here because", invariant.here),
     ]  # fmt: skip
     if (law := invariant.law) is not None:
-        told.append(("in ContextFS 0.2.35", f"{VERDICTS[law.paper].lower()} by its source: {law.paper_because}"))
+        told.append(("in ContextFS 0.2.35", f"{READINGS[law.paper]} by its source: {law.paper_because}"))
     return tuple(Definition(term, text) for term, text in told if text)
 
 
