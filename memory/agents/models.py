@@ -44,10 +44,26 @@ class Agent(Evidence):
         ]
 
 
+class TokensInForce(models.Manager["Token"]):
+    """Tokens that can open something here: not those of a restored archive, unless its people came along with it.
+
+    A token may have been revoked on the former host after the archive was made.
+    """
+
+    def get_queryset(self) -> models.QuerySet[Token]:
+        former = Restoration.objects.filter(
+            namespace=OuterRef("namespace"), seq__gte=OuterRef("seq"), keeps_people=False
+        )
+        return super().get_queryset().filter(~Exists(former))
+
+
 class Token(Evidence):
     """One key of one agent. `scopes` is a bit for each of SCOPES; `prefix` is what people recognise it by."""
 
     item_kind = "token"
+
+    objects = models.Manager()
+    in_force = TokensInForce()
 
     pk = models.CompositePrimaryKey("namespace_id", "id")
     id = models.UUIDField()

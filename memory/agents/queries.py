@@ -128,7 +128,7 @@ def scopes_of(bits: int) -> tuple[str, ...]:
 
 def token_with(namespace: int, secret_hash: bytes, now: datetime) -> Token | None:
     """The live token with that hash; None if there is none, or it is expired or revoked."""
-    token = Token.objects.filter(namespace=namespace, secret_hash=secret_hash).first()
+    token = Token.in_force.filter(namespace=namespace, secret_hash=secret_hash).first()
     if token is None or token.expires_at <= now:
         return None
     revoked = TokenRevocation.objects.filter(namespace=namespace, token=token.id).exists()
@@ -141,7 +141,9 @@ def token_opens(namespace: str, secret_hash: bytes, now: datetime) -> tuple[int,
         "SELECT t.namespace_id, t.agent, t.id, t.scopes FROM memory_namespace n"
         " JOIN memory_token t ON t.namespace_id = n.id"
         " WHERE n.name = %s AND t.secret_hash = %s AND t.expires_at > %s AND NOT EXISTS"
-        " (SELECT 1 FROM memory_tokenrevocation r WHERE r.namespace_id = t.namespace_id AND r.token = t.id)",
+        " (SELECT 1 FROM memory_tokenrevocation r WHERE r.namespace_id = t.namespace_id AND r.token = t.id)"
+        " AND NOT EXISTS (SELECT 1 FROM memory_restoration a"
+        " WHERE a.namespace_id = t.namespace_id AND a.seq >= t.seq AND NOT a.keeps_people)",
         [namespace, secret_hash, now],
     )
     if not rows:

@@ -204,7 +204,7 @@ class Restoration(Evidence):
 
     It speaks about entries and is none, as a checkpoint does, so that the log goes on as the archive ends. `person` is
     who restored it here: the accounts that the archive's memberships name are those of the former host, and open
-    nothing here but to that person; `keeps_people` where the accounts came along too.
+    nothing here but to that person, nor do its tokens; `keeps_people` where the accounts came along too.
     """
 
     item = None  # type: ignore[assignment]

@@ -9,12 +9,15 @@ from uuid import uuid4
 
 import pytest
 
+from memory.agents import operations as agents
 from memory.agents.accounts import create_person
 from memory.agents.activity import latest
-from memory.agents.operations import admit_member
+from memory.agents.models import Token
+from memory.agents.operations import admit_member, secret_hash
 from memory.agents.people import members
-from memory.agents.queries import role_of
+from memory.agents.queries import role_of, token_opens, token_with
 from memory.agents.setup import first_run, system
+from memory.base import clock
 from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import Conflict, Forbidden, IdempotencyMismatch
 from memory.interchange.operations import restore_archive
@@ -113,6 +116,25 @@ def test_an_owner_who_restores_on_the_same_host_is_owner_by_the_archive_alone(wo
     assert role_of(here, alice.person) == "owner"
     assert world.bob.person is not None
     assert role_of(here, world.bob.person) is None
+
+
+def test_tokens_of_the_former_host_open_nothing_unless_its_people_came_along(world: World) -> None:
+    secret = secret_hash(world.secrets[world.scout_id])
+    archive, now = archive_of(world.namespace), clock.now()
+    agents.revoke_token(world.alice, token=Token.objects.get(namespace=world.namespace, secret_hash=secret).id)
+    lose(world)
+    restored(archive)
+    here = namespace_named("lab")
+    # It was revoked after the archive was made; nothing here says so.
+    assert token_with(here, secret, now) is None
+    assert token_opens("lab", secret, now) is None
+    fresh = agents.issue_token(system(here), agent=world.scout_id)
+    assert token_opens("lab", secret_hash(fresh.secret), clock.now()) is not None
+    world.namespace = here
+    lose(world)
+    restored(archive, keeps_people=True)
+    assert token_opens("lab", secret, now) is not None
+    assert token_with(namespace_named("lab"), secret, now) is not None
 
 
 def test_people_who_came_along_keep_their_roles(world: World) -> None:

@@ -29,7 +29,9 @@ class Command(DomainCommand):
         )  # fmt: skip
         parser.add_argument("--owner", default="", metavar="EMAIL", help="who owns it here")
         parser.add_argument(
-            "--keep-people", action="store_true", help="the accounts of the archive are those of this host: keep roles"
+            "--keep-people",
+            action="store_true",
+            help="the accounts of the archive are those of this host: keep roles and tokens",
         )
 
     def handle(self, *, path: Path, erased: list[Path], owner: str, keep_people: bool, **_options: Any) -> None:
