@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 
 from memory.agents import operations as agents
 from memory.agents import runs
+from memory.agents.queries import setting
 from memory.base.actor import RunGiven
 from memory.base.errors import Conflict, IdempotencyMismatch, Invalid
 from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file
 from memory.ledger.models import Item, Name
-from memory.ledger.operations.erasing import erase_subject
+from memory.ledger.operations.erasing import erase, erase_subject
 from memory.ledger.queries import subjects
 from memory.ledger.queries.subjects import Subject, find_by, naming_items, subject_of
 from memory.ledger.queries.verification import scan
@@ -111,6 +112,14 @@ def test_a_subject_is_found_wherever_it_stands_and_goes(world: World, canary: st
     assert found(world, canary) == []
     assert tables_with(canary) == []
     assert scan(world.namespace).faults == []
+
+
+def test_the_value_of_a_setting_is_neither_found_nor_erased(world: World) -> None:
+    made = agents.change_setting(world.alice, name="approval_mode", value="single_owner")
+    assert found(world, "single_owner") == []
+    with pytest.raises(Conflict):
+        erase(world.alice, items=[(made.seq, 0)], reason="request")
+    assert setting(world.namespace, "approval_mode", "two_person") == "single_owner"
 
 
 def test_what_names_nothing_of_the_subject_stays(world: World, canary: str) -> None:

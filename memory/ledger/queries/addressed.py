@@ -19,6 +19,8 @@ from memory.ledger.drafts import unpack
 from memory.ledger.models import Erasure, Item
 
 Address = tuple[int, int]
+# Values of settings are words of ours; erasing one would change how the namespace works.
+UNERASABLE = ("setting",)
 ENTRIES = 100
 ITEMS = 400
 

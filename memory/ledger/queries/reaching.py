@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
+from memory.base.errors import Conflict
 from memory.ledger.models import Item
 from memory.ledger.queries import asof, naming, radius
-from memory.ledger.queries.addressed import Address, items_at
+from memory.ledger.queries.addressed import UNERASABLE, Address, items_at
 
 Reach = Callable[[int, Sequence[Item]], Iterable[Address]]
 _reaches: list[Reach] = []
@@ -21,9 +22,11 @@ def reach(function: Reach) -> None:
 def going(namespace: int, items: Sequence[Address], *, quoting: bool = False) -> list[Item]:
     """The items and what must go with them, each once; with what repeats a line of them where that is wanted.
 
-    Raises NotFound (no such item).
+    Raises NotFound (no such item), Conflict (the value of a setting).
     """
     found = _reached(namespace, items)
+    if any(item.kind in UNERASABLE for item in found):
+        raise Conflict("The value of a setting is no text about anybody: change the setting.")
     if quoting:
         quotes = radius.quotes_of(asof.now(namespace), items=found)
         found = _reached(namespace, [*items, *((quote.seq, quote.item) for quote in quotes)])

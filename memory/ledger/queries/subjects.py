@@ -27,13 +27,11 @@ from memory.base import sql
 from memory.base.canonical import strict_loads
 from memory.base.errors import Invalid
 from memory.base.text import NAME_CHARS, fault
-from memory.ledger.queries.addressed import Address, items_at
+from memory.ledger.queries.addressed import UNERASABLE, Address, items_at
 
 LEAST_CHARS = 2
 NESTED_DEPTH = 4
 AROUND = 60
-# Values of settings are words of ours; erasing one would change how the namespace works.
-NEVER = ("setting",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +158,7 @@ def _binds(sign: str) -> bool:
 def _candidates(namespace: int, subject: Subject) -> Iterator[tuple[int, int, str, str, str, UUID]]:
     """(seq, item, part, text, kind, object) of all that may name it, parts of one item together. One query."""
     like = "ILIKE" if connection.vendor == "postgresql" else "LIKE"
-    unerasable = ", ".join(["%s"] * len(NEVER))
+    unerasable = ", ".join(["%s"] * len(UNERASABLE))
     item = "JOIN memory_item i ON i.namespace_id = c.namespace_id AND i.seq = c.seq AND i.item = c.item"
     statement = (
         f"SELECT c.seq, c.item, c.part, c.payload, i.kind, i.object FROM memory_content c {item}"
@@ -169,7 +167,7 @@ def _candidates(namespace: int, subject: Subject) -> Iterator[tuple[int, int, st
         f" WHERE c.namespace_id = %s AND c.text {like} %s ORDER BY 1, 2, 3"
     )
     pattern = _pattern(subject)
-    values = [namespace, pattern, *NEVER, namespace, pattern]
+    values = [namespace, pattern, *UNERASABLE, namespace, pattern]
     for seq, number, part, text, kind, about in sql.fetch(statement, values):
         yield seq, number, part, text, kind, sql.as_id(about)
 
