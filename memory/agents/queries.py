@@ -277,7 +277,7 @@ def _instant_of(seq: Any) -> Subquery:
 
 def _tokens(at: AsOf) -> dict[UUID, list[TokenRow]]:
     ended = TokenRevocation.objects.filter(namespace=OuterRef("namespace"), token=OuterRef("id"), seq__lte=at.seq)
-    rows = Token.objects.filter(namespace=at.namespace, seq__lte=at.seq).annotate(
+    rows = Token.in_force.filter(namespace=at.namespace, seq__lte=at.seq).annotate(
         revoked_seq=Subquery(ended.values("seq")[:1])
     )
     found: dict[UUID, list[TokenRow]] = defaultdict(list)
