@@ -3,8 +3,8 @@
 The log is evidence that a snapshot lacks: every item says what its entry wrote, by kind, object and commitment. So the
 two clauses that speak of operations are decided here.
 
-- L1: every record that an entry wrote has its row and its text, and both still fit what the entry committed to. Text
-  may be gone where an erasure names it.
+- L1: every record that an entry wrote has its row and its text, and both still fit what the entry committed to, which
+  is all the text it has. Text may be gone where an erasure names it.
 - L4(i): every row was written by an entry of the row's own namespace.
 
 Source: laws of the store, 2.1 and 2.2.
@@ -67,8 +67,12 @@ class Records:
     def _compare_parts(
         self, item: ItemRow, parts: Mapping[str, bytes], contents: Mapping[str, tuple[bytes, str]]
     ) -> list[str]:
-        """The parts that have no content; those whose content is another one are told at once."""
+        """The parts that have no content; content that is another one, or of no part, is told at once."""
         gone = []
+        for name in sorted(contents.keys() - parts.keys()):
+            after = digests.part(name, *contents[name]).hex()
+            facts = {"entry": item.seq, "part": name, "before": None, "after": after}
+            self.changed.add(self.place.witness("content_altered", item.object, **facts))
         for name, before in parts.items():
             if name not in contents:
                 gone.append(name)

@@ -92,7 +92,7 @@ class Window:
     contents: dict[Address, dict[str, tuple[bytes, str]]]
 
 
-_KINDS = "('record', 'edge', 'derivation')"
+_KINDS = "('record', 'edge')"
 _SPAN = "{table}.namespace_id = %s AND {table}.seq > %s AND {table}.seq <= %s ORDER BY {table}.seq, {table}.item"
 _ENTRIES = (
     "SELECT seq, n_items, recorded_at, leaf FROM memory_entry"

@@ -105,6 +105,14 @@ def overwritten_text(scene: Scene) -> UUID:
     return scene.plain
 
 
+def added_text(scene: Scene) -> UUID:
+    """A part to which the record's entry never committed; whoever reads the record would be shown it."""
+    row = scene.rows(Record, id=scene.plain).get()
+    like = scene.rows(Content, seq=row.seq, item=row.item, part="content").values().get()
+    Content.objects.create(**{**like, "part": "note"})
+    return scene.plain
+
+
 def deleted_text(scene: Scene) -> UUID:
     row = scene.rows(Record, id=scene.plain).get()
     assert scene.rows(Content, seq=row.seq, item=row.item, part="details").delete()[0] == 1
@@ -210,6 +218,7 @@ FAULTS = (
     Fault("L1", "record_altered", overwritten_row),
     Fault("L1", "record_gone", deleted_row),
     Fault("L1", "content_altered", overwritten_text),
+    Fault("L1", "content_altered", added_text),
     Fault("L1", "content_gone", deleted_text),
     Fault("L2", "claim_without_edge_own", deleted_edge),
     Fault("L2", "edge_without_claim", parent_of_no_derivation),
