@@ -8,7 +8,6 @@ Invariants
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from uuid import UUID
 
 from django.core.exceptions import ObjectDoesNotExist
@@ -16,13 +15,14 @@ from django.db import DatabaseError
 from django.tasks import task
 
 from memory.agents.identity import by_person
+from memory.agents.setup import system
 from memory.base import clock, gate, jobs
 from memory.base.actor import Actor
 from memory.base.errors import DomainError
 from memory.base.jobs import Job
 from memory.checks.ledger_scan import record, report_of
 from memory.checks.operations import RECORD, Recorded
-from memory.ledger.models import Head, Item, Namespace
+from memory.ledger.models import Item, Namespace
 from memory.ledger.queries.scanning import Scan
 from memory.ledger.queries.verdicts import read_kept
 from memory.ledger.queries.verification import scan
@@ -73,13 +73,11 @@ def is_long(namespace: int) -> bool:
 
 def actor_of(job: Job) -> Actor:
     """Who writes down what the job found. `given` of the job names its namespace.   Raises NotFound."""
+    host = system(job.namespace)
     if job.person is None:
-        return Actor(job.namespace, "system")
+        return host
     by = by_person(job.person, namespace=job.given["namespace"], now=clock.now())
-    if not Namespace.objects.filter(pk=job.namespace, clock="replay").exists():
-        return by
-    last_at = Head.objects.get(namespace=job.namespace).last_at
-    return replace(Actor(job.namespace, "system"), event_at=last_at)
+    return by if host.event_at is None else host
 
 
 def _written(by: Actor, found: Scan) -> Recorded | None:

@@ -1,5 +1,6 @@
 """Scans as jobs: who may ask, what runs at once, and what a log that takes no entry still tells."""
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 from django.db import connection
 
 from memory.agents.operations import admit_member
-from memory.base import jobs
+from memory.base import clock, jobs
 from memory.base.actor import Actor
 from memory.base.errors import Forbidden, Invalid
 from memory.checks import tasks
@@ -133,3 +134,14 @@ def test_a_namespace_that_replays_is_scanned_in_the_name_of_the_system() -> None
     entry = Entry.objects.filter(namespace=replay).order_by("-seq")[0]
     assert (entry.verb, entry.principal) == ("record_check", "system")
     assert (entry.recorded_at - last_at).total_seconds() < 1
+
+
+def test_a_scan_that_the_host_asks_for_is_written_down_in_a_namespace_that_replays_too(queue: list[str]) -> None:
+    replay = found(Actor(0, "system"), name="told", host_clock="replay")
+    last_at = Entry.objects.get(namespace=replay).recorded_at
+    with clock.fixed(last_at + timedelta(days=3)):
+        job = jobs.ask(Actor(replay.pk, "system"), kind=tasks.KIND, given={"kept": "", "namespace": "told"})
+        tasks.run_scan(job.id)
+    run = CheckRun.objects.get(namespace=replay)
+    assert str(run.id) == jobs.job(job.id, namespace=replay.pk, kind=tasks.KIND).outcome["run"]
+    assert Entry.objects.get(namespace=replay, seq=run.seq).recorded_at - last_at < timedelta(seconds=1)
