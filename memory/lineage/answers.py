@@ -12,6 +12,7 @@ from memory.base.schemas import LIST_ITEMS, Id, Instant, Read
 from memory.lineage.kernel import LineFault, Reached
 from memory.lineage.queries.ancestry import LIMIT, Walk
 from memory.lineage.queries.comparing import Comparison
+from memory.lineage.queries.differences import Difference, as_json
 from memory.lineage.queries.graph import GROUPS, MOST_DEPTH, GraphLink, GraphNode, Slice
 from memory.lineage.queries.making import MadeBy, Making, MergeConflict
 from memory.lineage.queries.pages import LineagePage
@@ -345,6 +346,42 @@ class MakingOut(Read):
             conflicts=[ConflictOut.of(one) for one in found.conflicts], n_open=found.n_open,
             n_erased_conflicts=found.n_erased_conflicts, **told,
         )  # fmt: skip
+
+
+class DiffPartOut(BaseModel):
+    """A run of words that both texts have, or that only one of them has."""
+
+    kind: Literal["kept", "removed", "added"]
+    text: str
+
+
+class DifferenceOut(BaseModel):
+    """One field that differs: a text by its `words` in reading order, any other by both values; or it is erased."""
+
+    field: str
+    before: Any = None
+    after: Any = None
+    words: list[DiffPartOut] | None = None
+    erased: bool = False
+
+
+class DiffOut(Read):
+    """What differs from a record to another one, field by field. An empty list: they say the same."""
+
+    record: UUID
+    other: UUID
+    differs: list[DifferenceOut]
+
+    @classmethod
+    def of(cls, record: UUID, other: UUID, found: tuple[Difference, ...], **told: Any) -> DiffOut:
+        differs = [DifferenceOut(**one) for one in as_json(found)]
+        return cls(record=record, other=other, differs=differs, **told)
+
+
+class DiffFilter(BaseModel):
+    """The record to compare with."""
+
+    with_: Annotated[Id, Field(alias="with")]
 
 
 class SuggestionOut(BaseModel):

@@ -15,6 +15,8 @@ from memory.base.errors import Invalid
 from memory.base.schemas import Id
 from memory.ledger.schemas import Point, rests_on
 from memory.lineage.answers import (
+    DiffFilter,
+    DiffOut,
     GraphFilter,
     GraphOut,
     MakingOut,
@@ -33,6 +35,7 @@ from memory.lineage.queries import making as makings
 from memory.lineage.queries import suggestions as offered
 from memory.lineage.queries import timeline as lines
 from memory.lineage.queries.comparing import compared, other_point
+from memory.lineage.queries.differences import differences
 from memory.lineage.queries.pages import lineage_page
 from memory.lineage.schemas import DerivationIn, DerivedOut, EdgeIn, EdgeOut, EvolveIn, MergeIn, SplitIn, SupersedeIn
 from memory.records.queries import detail
@@ -136,6 +139,16 @@ def derivation(request: Entered, record: Record, point: Query[Point]) -> MakingO
     at = point.at(request.auth.namespace)
     lines.line_of(at, record=record)
     return MakingOut.of(record, makings.making(at, record=record), **rests_on(at))
+
+
+@routes.read("/records/{record}/diff", answer=DiffOut)
+def diff(request: Entered, record: Record, point: Query[Point], where: Query[DiffFilter]) -> DiffOut:
+    """What differs between two records that stand at the point, texts word by word."""
+    at = point.at(request.auth.namespace)
+    for one in (record, where.with_):
+        lines.line_of(at, record=one)
+    found = differences(at.namespace, before=record, after=where.with_)
+    return DiffOut.of(record, where.with_, found, **rests_on(at))
 
 
 @routes.read("/records/{record}/suggestions", answer=SuggestionsOut)

@@ -147,6 +147,7 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "lineage_timeline": lambda s: Example(f"/records/{s.first.id}/timeline"),
     "lineage_derivation": lambda s: Example(f"/records/{s.first.id}/derivation"),
     "lineage_suggestions": lambda s: Example(f"/records/{s.first.id}/suggestions"),
+    "lineage_diff": lambda s: Example(f"/records/{s.first.id}/diff", query={"with": str(s.second.id)}),
     "interchange_start": lambda s: Example(
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
@@ -174,6 +175,7 @@ NAMING = frozenset(
         "lineage_derivation",
         "lineage_derive",
         "lineage_descendants",
+        "lineage_diff",
         "lineage_graph",
         "lineage_link",
         "lineage_suggestions",

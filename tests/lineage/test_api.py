@@ -185,3 +185,19 @@ def test_a_slice_of_the_lineage_counts_what_it_leaves_out(world: World, agent: C
     assert str(third) in {node["id"] for node in whole["nodes"]}
     answer = agent.get("/lineage", focus=str(second), relations="friends")
     assert (answer.status_code, places(answer)) == (422, [["relations"]])
+
+
+def test_two_records_are_compared_field_by_field_and_word_by_word(world: World, agent: Caller) -> None:
+    one = save(agent, "the limit is 100 EUR", tags=["a"], metadata={"k": 1})["id"]
+    two = save(agent, "the limit is 200 EUR", tags=["b"], metadata={"k": 1})["id"]
+    found = {row["field"]: row for row in agent.get(f"/records/{one}/diff", **{"with": two}).json()["differs"]}
+    assert set(found) == {"content", "tags"}
+    assert (found["tags"]["before"], found["tags"]["after"]) == (["a"], ["b"])
+    changed = [(part["kind"], part["text"]) for part in found["content"]["words"] if part["kind"] != "kept"]
+    assert changed == [("removed", "100"), ("added", "200")]
+    assert agent.get(f"/records/{one}/diff", **{"with": one}).json()["differs"] == []
+    assert agent.get(f"/records/{one}/diff", known_at="seq:1", **{"with": two}).status_code == 404
+    assert places(agent.get(f"/records/{one}/diff")) == [["with"]]
+    world.erase(UUID(one))
+    (gone, _) = agent.get(f"/records/{two}/diff", **{"with": one}).json()["differs"][:2] * 2
+    assert (gone["field"], gone["erased"], gone["words"]) == ("content", True, None)

@@ -17,6 +17,7 @@ from memory.lineage.models import ANCESTRY, INVERSE, LINKS, ONE_WAY, SYMMETRIC, 
 from memory.lineage.operations import derivations
 from memory.lineage.operations.deriving import Cause
 from memory.lineage.queries.ancestry import ancestry, descendants
+from memory.lineage.queries.timeline import timeline
 from memory.records.models import Record
 from memory.records.queries import detail, lists
 from tests.states import everything, row_counts
@@ -83,7 +84,7 @@ def test_an_evolve_of_the_head_extends_its_line_and_one_of_an_older_version_open
     branch = world.evolve(first, content="another two")
     lines = dict(Record.objects.filter(namespace=world.namespace).values_list("id", "line"))
     assert (lines[first], lines[second], lines[third], lines[branch]) == (first, first, first, branch)
-    assert [row.id for row in detail.versions(world.now(), line=first)] == [first, second, third]
+    assert [entry.row.id for entry in timeline(world.now(), line=first).entries] == [first, second, third]
     assert parents(world, branch) == [("evolved_from", first)]
 
 
@@ -93,10 +94,10 @@ def test_along_a_line_instants_rise_and_versions_are_distinct() -> None:
     for number in range(6):
         record = world.evolve(record, content=f"version {number}")
         world.save(f"something else {number}")
-    line = detail.versions(world.now(), line=first)
+    line = [entry.row for entry in timeline(world.now(), line=first).entries]
     assert [row.recorded_at for row in line] == sorted({row.recorded_at for row in line})
     assert len({row.id for row in line}) == len(line) == 7
-    at_third = detail.versions(world.at(line[2].seq), line=first)
+    at_third = [entry.row for entry in timeline(world.at(line[2].seq), line=first).entries]
     assert [row.id for row in at_third] == [row.id for row in line[:3]]
 
 

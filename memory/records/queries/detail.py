@@ -215,13 +215,6 @@ def texts(at: AsOf, ids: Sequence[UUID]) -> dict[UUID, str]:
     return {id: part["content"] for id, part in parts.items() if "content" in part}
 
 
-def versions(at: AsOf, *, line: UUID) -> list[RecordRow]:
-    """All versions of a line by the point, oldest first."""
-    states = RecordState.objects.known(at)
-    ids = Record.objects.filter(namespace=at.namespace, line=line, seq__lte=at.seq).values_list("id", flat=True)
-    return rows_of(at, list(states.filter(id__in=list(ids)[:500]).order_by("doc")))
-
-
 def entries_of(namespace: int, seqs: Sequence[int]) -> dict[int, Entry]:
     """The entries by seq."""
     return {entry.seq: entry for entry in Entry.objects.filter(namespace=namespace, seq__in=seqs)}
