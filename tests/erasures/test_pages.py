@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
@@ -293,6 +294,27 @@ def test_the_retention_is_set_by_an_owner_and_shown_where_one_erases(world: Worl
     assert alice.post("/settings/retention", {"days": ""}).status_code == 302
     assert "No retention is set" in alice.get("/erasures").text
     assert browser(world.bob).post("/settings/retention", {"days": "1"}).status_code == 403
+
+
+def test_what_is_older_than_the_retention_is_offered_the_oldest_first(
+    world: World, alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "MOST", 2)
+    begun = clock.now()
+    records = []
+    for n in range(4):
+        with clock.fixed(begun + timedelta(days=n)):
+            records.append(world.save(f"note {n}").id)
+    agents.change_setting(world.alice, name="retention", value="7")
+    for day, n_older in ((0, 0), (8, 2), (30, 4)):
+        with clock.fixed(begun + timedelta(days=day, hours=1)):
+            text = alice.get(NEW).text
+            offered_now = ticked(alice.get(NEW, {"older": "yes"}))
+        assert (f"{n_older} records are older" in text) == (n_older > 0)
+        assert offered_now == [address(world, record) for record in records[: min(n_older, 2)]]
+    world.erase(*records)
+    with clock.fixed(begun + timedelta(days=30)):
+        assert "No record is older" in alice.get(NEW).text
 
 
 # What the pages cost.

@@ -32,7 +32,7 @@ from memory.ledger.operations import previews
 from memory.ledger.operations.erasing import erase
 from memory.ledger.operations.previews import Asked, Preview
 from memory.ledger.queries import radius
-from memory.records.queries.lines import first_lines
+from memory.records.queries.lines import count_recorded_before, first_lines, recorded_before
 
 MOST = 300
 ADDRESS = re.compile(r"([1-9][0-9]{0,14})\.([0-9]{1,9})")
@@ -40,12 +40,16 @@ ADDRESS = re.compile(r"([1-9][0-9]{0,14})\.([0-9]{1,9})")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What the address or the form names. `rest`: also what names the subject beyond the first MOST."""
+    """What the address or the form names. `rest`: also what names the subject beyond the first MOST.
+
+    `older`: the records that have been kept for longer than the retention allows.
+    """
 
     subject: str = ""
     records: tuple[UUID, ...] = ()
     items: tuple[tuple[int, int], ...] = ()
     rest: bool = False
+    older: bool = False
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -74,7 +78,7 @@ def _given(pairs: Any) -> Given:
     addresses = tuple((int(match[1]), int(match[2])) for match in found if match is not None)
     return Given(
         pairs.get("subject", "").strip(), tuple(UUID(record) for record in records), tuple(dict.fromkeys(addresses)),
-        pairs.get("rest") == "yes",
+        pairs.get("rest") == "yes", pairs.get("older") == "yes",
     )  # fmt: skip
 
 
@@ -93,7 +97,7 @@ def _find(request: HttpRequest, visit: Visit, *, problem: Problem | None = None)
         elif given.records or given.items:
             context |= _by_reference(visit, given)
         else:
-            context["retention"] = retention(visit.actor.namespace)
+            context |= _by_age(visit, is_asked=given.older)
     except DomainError as error:
         context["problem"], status = problem_of(request, error), error.status
     return render(request, "erasures/new.html", context, status=status)
@@ -122,6 +126,18 @@ def _by_reference(visit: Visit, given: Given) -> dict[str, Any]:
         "n_found": len({(part.seq, part.item) for part in look.parts}),
         "is_asked": True,
     }
+
+
+def _by_age(visit: Visit, *, is_asked: bool) -> dict[str, Any]:
+    """How many records are older than the retention allows; the oldest of them where they are asked for."""
+    kept_for = retention(visit.actor.namespace)
+    if kept_for is None:
+        return {"retention": None}
+    since = visit.frame.read_at - kept_for
+    if not is_asked:
+        return {"retention": kept_for, "n_older": count_recorded_before(visit.at, instant=since)}
+    oldest = recorded_before(visit.at, instant=since, limit=MOST)
+    return _by_reference(visit, Given(records=tuple(oldest))) if oldest else {"is_asked": True, "n_found": 0}
 
 
 # Preview and act.
