@@ -17,6 +17,8 @@ if __name__ == "__main__":
     django.setup()
 
 from audit.bench.scratch import ROOT
+from audit.laws import ours
+from memory.ledger.queries import asof
 
 STATUS = Path("/proc/self/status")
 MEGABYTE = 1_000_000
@@ -41,9 +43,6 @@ def _peak() -> int:
 
 
 def main(namespace: str) -> None:
-    from audit.laws import ours  # noqa: PLC0415 - it needs the applications
-    from memory.ledger.queries import asof  # noqa: PLC0415
-
     at = asof.now(asof.namespace_named(namespace).pk)
     before = _peak()
     ours.check(at)

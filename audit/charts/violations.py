@@ -33,16 +33,16 @@ class Slot:
     words: str
 
 
-def violations_svg(slots: Sequence[Slot], *, title: str, top: int | None = None) -> str:
+def violations_svg(slots: Sequence[Slot], *, title: str) -> str:
     """The strip as one ``<svg>`` element, escaped.
 
-    slots : oldest first; the last SLOTS are drawn.   top : violations at full height, by default the most drawn.
+    slots : oldest first; the last SLOTS are drawn, the highest bar for the most violations among them.
     Raises ValueError for a negative number.
     """
     if any(slot.n_violations < 0 for slot in slots):
         raise ValueError("a number of violations is not negative")
     drawn = slots[-SLOTS:]
-    most = top or max((slot.n_violations for slot in drawn if slot.outcome == "broken"), default=0) or 1
+    most = max((slot.n_violations for slot in drawn if slot.outcome == "broken"), default=0) or 1
     width = SLOTS * BAR_PITCH
     first = SLOTS - len(drawn)
     return "".join(

@@ -111,7 +111,6 @@ def _record(row: Mapping[str, Any]) -> SnapshotRecord:
         claims=_claims(_json(row.get("metadata"))),
         is_marked_deleted=row.get(MARK) is not None,
         is_stale=_is_stale(row["content"], row.get("content_hash")),
-        created_at=_text(row["created_at"]),
     )
 
 

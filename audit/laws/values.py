@@ -44,7 +44,7 @@ class Claim:
 class SnapshotRecord:
     """One record of a store, without its text.
 
-    payload : SHA-256 of all columns but the deletion mark.   created_at : as the store has it, "" for unknown.
+    payload : SHA-256 of all columns but the deletion mark.
     is_stale : the store's own content hash does not fit the content; None where it holds no hash.
     claims : in the order of the record, repetitions kept.
     """
@@ -56,7 +56,6 @@ class SnapshotRecord:
     claims: tuple[Claim, ...] = ()
     is_marked_deleted: bool = False
     is_stale: bool | None = None
-    created_at: str = ""
 
 
 @dataclass(frozen=True, slots=True)
