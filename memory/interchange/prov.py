@@ -20,6 +20,7 @@ from memory.base import instants
 from memory.interchange.slices import Act, Link, Slice, Version
 
 PREFIX = "ml"
+SOFTWARE = "prov:SoftwareAgent"
 REVISIONS = ("evolved_from",)
 RELATION_MARKS = {
     "wasGeneratedBy": "g", "used": "u", "wasDerivedFrom": "d", "wasInvalidatedBy": "i", "wasAssociatedWith": "a",
@@ -67,20 +68,15 @@ def _entity(one: Version) -> dict[str, Any]:
     return {
         "prov:label": one.label, f"{PREFIX}:type": one.type, f"{PREFIX}:status": one.state,
         f"{PREFIX}:source": one.source_class,
-        **{f"{PREFIX}:{name}": _instant(value) for name, value in instants_of.items() if value is not None},
+        **{f"{PREFIX}:{name}": instants.text(value) for name, value in instants_of.items() if value is not None},
     }  # fmt: skip
 
 
-def _instant(value: Any) -> dict[str, str]:
-    return {"$": instants.text(value), "type": "xsd:dateTime"}
-
-
 def _activity(act: Act) -> dict[str, Any]:
-    kind = {"$": f"{PREFIX}:{act.verb}", "type": "prov:QUALIFIED_NAME"}
     at = instants.text(act.recorded_at)
     told = {"reason": act.reason, "refused": act.refused, "run": str(act.run or "")}
     return {
-        "prov:startTime": at, "prov:endTime": at, "prov:type": kind,
+        "prov:startTime": at, "prov:endTime": at, "prov:type": f"{PREFIX}:{act.verb}",
         **{f"{PREFIX}:{name}": value for name, value in told.items() if value},
     }  # fmt: skip
 
@@ -101,22 +97,20 @@ def _party(name: UUID) -> str:
 
 
 def _agents(found: Slice) -> dict[str, dict[str, Any]]:
-    software = {"$": "prov:SoftwareAgent", "type": "prov:QUALIFIED_NAME"}
-    people = {"$": "prov:Person", "type": "prov:QUALIFIED_NAME"}
     declared: dict[str, dict[str, Any]] = {}
     for id, worker in found.workers.items():
         declared[f"{PREFIX}:agent/{id}"] = {
-            "prov:type": software,
+            "prov:type": SOFTWARE,
             **({"prov:label": worker.name} if worker.name else {}),
         }
     operators = {worker.operator for worker in found.workers.values() if worker.operator is not None}
     acting = {act.person for act in found.acts if act.agent is None and act.person is not None}
     for person in sorted(operators | acting):
-        declared[_person(person)] = {"prov:type": people}
+        declared[_person(person)] = {"prov:type": "prov:Person"}
     for id, name in found.parties.items():
         declared[_party(id)] = {"prov:label": name} if name else {}
     if any(act.agent is None and act.person is None for act in found.acts):
-        declared[f"{PREFIX}:system"] = {"prov:type": software}
+        declared[f"{PREFIX}:system"] = {"prov:type": SOFTWARE}
     return declared
 
 
@@ -140,7 +134,7 @@ def _relations(act: Act) -> Iterator[tuple[str, dict[str, Any]]]:
 def _derivation(link: Link, activity: str) -> dict[str, Any]:
     ends = {"prov:generatedEntity": record(link.newer), "prov:usedEntity": record(link.older)}
     kind = "prov:Revision" if link.relation in REVISIONS else f"{PREFIX}:{link.relation}"
-    return {**ends, "prov:activity": activity, "prov:type": {"$": kind, "type": "prov:QUALIFIED_NAME"}}
+    return {**ends, "prov:activity": activity, "prov:type": kind}
 
 
 def _delegations(found: Slice) -> Iterator[dict[str, Any]]:
