@@ -313,3 +313,20 @@ def test_the_pages_cost_the_same_whatever_they_hold(
     undone["now 50"] = count_queries(alice, f"/imports/{run.id}/undo?ns=acme")
     assert_baseline("imports:reconciliation", found)
     assert_baseline("imports:undo", undone)
+
+
+def test_the_erasure_of_a_restore_has_a_receipt_like_any_other(alice: Client) -> None:
+    lab = World("lab")
+    note = lab.save("canary 2208")
+    archive = archive_of(lab.namespace)
+    gone = lab.erase(note.id)
+    listed = "\n".join(one.hex() for one in commitments(lab.namespace, seq=gone.seq).values()).encode()
+    lose(lab)
+    size = len(re.findall(rb'"type":"entry"', archive))
+    bring_back(alice, archive, **{"restore-erased": SimpleUploadedFile("erased.txt", listed)})
+    answer = alice.get(f"/erasures/{size + 1}?ns=lab")
+    assert answer.status_code == 200
+    assert "canary" not in answer.text
+    # Its list keeps the text out of the next restore as well.
+    told = alice.get(f"/erasures/{size + 1}.txt?ns=lab")
+    assert {line for line in told.text.split() if len(line) == 64} >= set(listed.decode().split())
