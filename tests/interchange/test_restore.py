@@ -8,6 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from memory.agents import operations as agents
 from memory.agents.accounts import create_person
@@ -28,6 +29,7 @@ from memory.ledger.queries.verification import scan
 from memory.records.models import Record
 from memory.records.queries.detail import record
 from memory.records.queries.recall import recall
+from tests.conftest import lifted_triggers
 from tests.interchange.archives import archive_of, lines_of, lose, namespace_named, restored
 from tests.interchange.foreign import ForeignFile
 from tests.interchange.importing import imported
@@ -242,6 +244,16 @@ class TestErased:
         lose(world)
         assert restored(second, erased=listed).n_erased == 0
         assert archive_of(namespace_named("lab")) == second
+
+    def test_what_a_namespace_of_this_store_has_erased_needs_no_list(self, world: World) -> None:
+        note = world.save(f"the word is {self.CANARY}")
+        archive = archive_of(world.namespace)
+        gone = world.erase(note.id)
+        # Somebody has put the namespace aside under another name and identity, behind the ledger's back.
+        with lifted_triggers(connection):
+            Namespace.objects.filter(pk=world.namespace).update(name="aside", uid=uuid4())
+        assert restored(archive).n_erased == len(gone.refs)
+        assert self.rows_with(self.CANARY) == []
 
     def test_without_a_list_the_old_text_is_there_again(self, old: Any) -> None:
         """So that the tests above would fail where the list did nothing."""
