@@ -15,6 +15,7 @@ from memory.ledger.operations.erasing import erase_subject
 from memory.ledger.queries.naming import holders
 from memory.records.models import Record
 from memory.records.queries import detail
+from tests.browsers import browser
 from tests.erasures.canary import new_canary, tables_with
 from tests.statements import after_first, in_thread
 from tests.world import World
@@ -38,6 +39,17 @@ def test_a_type_that_no_other_record_has_goes_with_its_last_record(world: World)
     world.erase(two)
     assert "diagnosis" not in names(world)
     assert detail.record(world.now(), id=two).row.state == "erased"
+
+
+def test_pages_of_a_record_whose_type_is_gone_say_so(world: World) -> None:
+    record = world.save("one", type="diagnosis").id
+    child = world.evolve(record, content="two", type="note")
+    world.erase(record)
+    alice = browser(world.alice)
+    for path in (f"/records/{record}", f"/records/{child}", "/records?include=erased", "/ledger", "/search?q=two"):
+        answer = alice.get(path)
+        assert answer.status_code == 200
+        assert "diagnosis" not in answer.text
 
 
 def test_a_type_goes_when_all_its_records_go_at_once(world: World) -> None:

@@ -150,3 +150,18 @@ def test_the_receipt_of_an_erased_note_keeps_its_parts(world: World) -> None:
     found = receipts.receipt(world.now(), seq=done.seq)
     assert (found.note, found.touched, found.erased_by) == ("", None, again.seq)
     assert tuple((part.seq, part.item, part.part) for part in found.parts) == done.refs
+
+
+def test_under_a_hold_a_dry_run_and_the_refusal_say_who_why_and_until_when(world: World) -> None:
+    owner = caller(world, world.alice)
+    record = str(world.save("a note").id)
+    owner.put("/hold", {"held": True, "reason": "the lawsuit of May", "until": "2999-01-01T00:00:00Z"})
+    body = {"records": [record], "reason": "request"}
+    would = owner.post("/erasures", {**body, "dry_run": True}).json()
+    refused = owner.post("/erasures", body)
+    assert (refused.status_code, would["refusal"], would["dry_run"]) == (409, "on_hold", True)
+    for hold in (would["hold"], refused.json()["hold"]):
+        assert (hold["placed_by"], hold["reason"]) == ("alice@example.org", "the lawsuit of May")
+        assert hold["until"].startswith("2999-01-01T00:00:00")
+        assert hold["seq"] == world.now().seq
+    assert owner.get("/erasures").json()["total"] == 0
