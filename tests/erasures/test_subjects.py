@@ -25,6 +25,7 @@ from memory.ledger.queries.verification import scan
 from memory.records.queries import detail
 from tests.erasures.canary import new_canary, tables_with
 from tests.interchange.foreign import ForeignFile
+from tests.statements import after_first, in_thread
 from tests.world import CORRECTION, World
 
 pytestmark = pytest.mark.django_db
@@ -230,6 +231,14 @@ def test_a_finder_of_a_slice_above_adds_what_names_the_subject_by_its_id(
     assert ("record", (), True) in found(world, canary)
     erase_subject(world.alice, subject=canary, reason="request")
     assert detail.record(world.now(), id=saved.id).content is None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_names_the_subject_just_before_the_lock_goes_too(world: World, canary: str) -> None:
+    world.save(f"about {canary}")
+    with after_first("FROM memory_name", lambda: in_thread(lambda: world.save(f"again about {canary}"))):
+        erase_subject(world.alice, subject=canary, reason="request")
+    assert tables_with(canary) == []
 
 
 # Under a key.

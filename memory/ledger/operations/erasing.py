@@ -23,9 +23,10 @@ from memory.ledger.drafts import Draft
 from memory.ledger.models import Entry, Erasure, Item, Namespace
 from memory.ledger.operations.appending import answered_before, key_digest, opened, retried
 from memory.ledger.operations.scrubbing import empty_log_after_commit
+from memory.ledger.queries import asof
 from memory.ledger.queries.addressed import TARGET, Address, erased_parts, parts_of
 from memory.ledger.queries.reaching import going, with_unused_names
-from memory.ledger.queries.subjects import naming_items, subject_of
+from memory.ledger.queries.subjects import Naming, naming_items, subject_of
 
 Sweep = Callable[[int, Sequence[ContentRef]], int]
 _sweeps: dict[str, Sweep] = {}
@@ -79,7 +80,8 @@ def erase_subject(by: Actor, *, subject: str, reason: str, note: str = "", quoti
     """
     gate.passes(by, gate.ERASE)
     _require_reason(reason)
-    items = [(found.seq, found.item) for found in naming_items(by.namespace, subject_of(subject)) if found.is_whole]
+    wanted, head = subject_of(subject), asof.now(by.namespace).seq
+    items = _whole(naming_items(by.namespace, wanted))
     earlier = _under_key(by)
     if earlier is not None and (items or earlier.verb != "erase"):
         raise IdempotencyMismatch(f"This Idempotency-Key was used by entry {earlier.seq}.", seq=earlier.seq)
@@ -88,7 +90,15 @@ def erase_subject(by: Actor, *, subject: str, reason: str, note: str = "", quoti
     if not items:
         raise Conflict("Nothing here names this subject.")
     request = _request(items, reason=reason, note=note, quoting=quoting)
-    return _erase(by, items, reason=reason, note=note, quoting=quoting, request=request)
+
+    def written_since() -> list[Address]:
+        return _whole(naming_items(by.namespace, wanted, after=head))
+
+    return _erase(by, items, reason=reason, note=note, quoting=quoting, request=request, also=written_since)
+
+
+def _whole(found: Sequence[Naming]) -> list[Address]:
+    return [(naming.seq, naming.item) for naming in found if naming.is_whole]
 
 
 def answer_of(namespace: int, seq: int) -> Erased:
@@ -114,14 +124,18 @@ def _request(items: Sequence[Address], *, reason: str, note: str, quoting: bool)
     return {**request, "quoting": True} if quoting else request
 
 
-def _erase(by: Actor, items: Sequence[Address], *, reason: str, note: str, quoting: bool, request: Any) -> Erased:
+def _erase(
+    by: Actor, items: Sequence[Address], *, reason: str, note: str, quoting: bool, request: Any,
+    also: Callable[[], Sequence[Address]] = tuple,
+) -> Erased:  # fmt: skip
+    """also : under the lock, what has been written since the items were found."""
     if (before := _all_gone(by.namespace, going(by.namespace, items, quoting=quoting))) is not None:
         return Erased(before, ())
     with opened(by, verb="erase", need=gate.ERASE, request=request) as entry:
         if entry.replayed_seq is not None:
             return answer_of(by.namespace, entry.replayed_seq)
         # Asked again: what else must go may have been written, or erased, before the lock was taken.
-        found = going(by.namespace, items, quoting=quoting)
+        found = going(by.namespace, [*items, *also()], quoting=quoting)
         if (before := _all_gone(by.namespace, found)) is not None:
             entry.void()
             return Erased(before, ())

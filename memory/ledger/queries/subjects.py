@@ -93,10 +93,10 @@ def subject_of(text: str) -> Subject:
     return Subject(text.strip(), folded)
 
 
-def naming_items(namespace: int, subject: Subject) -> list[Naming]:
-    """Every item that names the subject and still stands, in the order of the ledger."""
+def naming_items(namespace: int, subject: Subject, *, after: int = 0) -> list[Naming]:
+    """Every item of entries after `after` that names the subject and still stands, in the order of the ledger."""
     found: dict[Address, Naming] = {}
-    for seq, item, part, payload, kind, about in _candidates(namespace, subject):
+    for seq, item, part, payload, kind, about in _candidates(namespace, subject, after):
         texts = [payload] if part == "name" else strings(strict_loads(payload))
         matches = [(match, text) for text in texts if (match := subject.named_in(text)).is_named]
         if matches:
@@ -106,7 +106,7 @@ def naming_items(namespace: int, subject: Subject) -> list[Naming]:
             shown = known.excerpt if known else _excerpt(subject, matches[0][1])
             found[seq, item] = Naming(seq, item, kind, about, parts, is_whole, shown)
     told = {address for finder in _finders for address in finder(namespace, subject)} - found.keys()
-    for row in items_at(namespace, sorted(told)):
+    for row in items_at(namespace, sorted(address for address in told if address[0] > after)):
         found[row.seq, row.item] = Naming(row.seq, row.item, row.kind, row.object, (), is_whole=True)
     return [found[address] for address in sorted(found)]
 
@@ -155,19 +155,19 @@ def _binds(sign: str) -> bool:
     return sign.isdigit() or sign == "_" or sign.lower() != sign.upper()
 
 
-def _candidates(namespace: int, subject: Subject) -> Iterator[tuple[int, int, str, str, str, UUID]]:
+def _candidates(namespace: int, subject: Subject, after: int) -> Iterator[tuple[int, int, str, str, str, UUID]]:
     """(seq, item, part, text, kind, object) of all that may name it, parts of one item together. One query."""
     like = "ILIKE" if connection.vendor == "postgresql" else "LIKE"
     unerasable = ", ".join(["%s"] * len(UNERASABLE))
     item = "JOIN memory_item i ON i.namespace_id = c.namespace_id AND i.seq = c.seq AND i.item = c.item"
     statement = (
         f"SELECT c.seq, c.item, c.part, c.payload, i.kind, i.object FROM memory_content c {item}"
-        f" WHERE c.namespace_id = %s AND c.payload {like} %s AND i.kind NOT IN ({unerasable})"
+        f" WHERE c.namespace_id = %s AND c.seq > %s AND c.payload {like} %s AND i.kind NOT IN ({unerasable})"
         f" UNION ALL SELECT c.seq, c.item, 'name', c.text, i.kind, i.object FROM memory_name c {item}"
-        f" WHERE c.namespace_id = %s AND c.text {like} %s ORDER BY 1, 2, 3"
+        f" WHERE c.namespace_id = %s AND c.seq > %s AND c.text {like} %s ORDER BY 1, 2, 3"
     )
     pattern = _pattern(subject)
-    values = [namespace, pattern, *UNERASABLE, namespace, pattern]
+    values = [namespace, after, pattern, *UNERASABLE, namespace, after, pattern]
     for seq, number, part, text, kind, about in sql.fetch(statement, values):
         yield seq, number, part, text, kind, sql.as_id(about)
 
