@@ -346,3 +346,14 @@ def test_our_own_edges_would_be_reported_without_their_keys(tmp_path: Path) -> N
     source = (ROOT / "memory" / "lineage" / "models.py").read_text()
     assert places(reading(tmp_path, source), "no-foreign-key") == ()
     assert len(places(reading(tmp_path, source.replace("record_key(", "record_note(")), "no-foreign-key")) == 1
+
+
+@pytest.mark.parametrize(
+    "expression", ["-" * 200_000 + "1", "a" + ".b" * 5_000, "a" + ".b()" * 3_000, "list(" + "s | " * 900 + "s)"]
+)
+def test_an_expression_too_deep_to_follow_is_told_and_the_other_files_are_read(tmp_path: Path, expression: str) -> None:
+    (tmp_path / "deep.py").write_text(f"def f(a):\n    s = set(a)\n    return max(s, {expression}, key=g)\n")
+    (tmp_path / "plain.py").write_text("def f(a):\n    return max(set(a), key=g)\n")
+    report = read_source(tmp_path)
+    assert (report.n_files, report.unread) == (1, ("deep.py",))
+    assert [place.file for place in report.clause("L5").places] == ["plain.py"]

@@ -2,7 +2,7 @@
 
 Invariants
 - Files are read in the order of their names; symbolic links, hidden folders and caches are not followed.
-- Nothing is imported and nothing runs; a file that does not parse, or is too large, is named and left out.
+- Nothing is imported and nothing runs; a file that does not parse, or is too large or too deep, is named and left out.
 """
 
 import ast
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MOST_BYTES = 2_000_000
+# Patterns follow expressions by recursion; what people write is nested some twenty times.
+MOST_NESTED = 100
 SKIPPED_FOLDERS = frozenset({"__pycache__", "node_modules", "site-packages"})
 
 type Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -43,14 +45,33 @@ def read_tree(folder: Path) -> Tree:
     modules, unread = [], []
     for path in sorted(_files(folder)):
         name = path.relative_to(folder).as_posix()
-        try:
-            if path.stat().st_size > MOST_BYTES:
-                unread.append(name)
-            else:
-                modules.append(Module(name, ast.parse(path.read_bytes())))
-        except (SyntaxError, ValueError, RecursionError, OSError):
+        found = _parsed(path)
+        if found is None or _is_too_deep(found):
             unread.append(name)
+        else:
+            modules.append(Module(name, found))
     return Tree(tuple(modules), tuple(unread))
+
+
+def _parsed(path: Path) -> ast.Module | None:
+    """The syntax tree of a file; None where it has none."""
+    try:
+        return ast.parse(path.read_bytes()) if path.stat().st_size <= MOST_BYTES else None
+    # The parser tells of a stack that overflowed by MemoryError.
+    except (SyntaxError, ValueError, RecursionError, MemoryError, OSError):
+        return None
+
+
+def _is_too_deep(tree: ast.Module) -> bool:
+    """True where expressions stand in expressions more often than recursion could follow."""
+    waiting: list[tuple[ast.AST, int]] = [(tree, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        depth = 0 if isinstance(node, ast.stmt) else depth + isinstance(node, ast.expr)
+        if depth > MOST_NESTED:
+            return True
+        waiting.extend((child, depth) for child in ast.iter_child_nodes(node))
+    return False
 
 
 def _files(folder: Path) -> Iterator[Path]:

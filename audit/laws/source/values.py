@@ -49,7 +49,7 @@ class ClauseReading:
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """A reading of one tree. `refusal` says why nothing was read; `unread` are files that are no Python, in order."""
+    """A reading of one tree. `refusal` says why nothing was read; `unread` are files that could not be, in order."""
 
     folder: str
     n_files: int
