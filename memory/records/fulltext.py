@@ -32,71 +32,12 @@ EVERYTHING = 2**62
 Join = Literal["any", "all"]
 
 _WORD = re.compile(r"\w+", re.UNICODE)
-_COMMON = frozenset(
-    [
-        "a",
-        "about",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "been",
-        "but",
-        "by",
-        "can",
-        "did",
-        "do",
-        "does",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "me",
-        "my",
-        "of",
-        "on",
-        "or",
-        "our",
-        "should",
-        "so",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "to",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "would",
-        "you",
-        "your",
-    ]
+_COMMON_WORDS = (
+    "a about an and are as at be been but by can did do does for from had has have how i if in into is it its "
+    "me my of on or our should so than that the their them then there these they this to was we were what "
+    "when where which who why will with would you your"
 )
+_COMMON = frozenset(_COMMON_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +203,12 @@ def dump(namespace: int) -> list[tuple[Any, ...]]:
 
 
 def search(
-    namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0, below: int = EVERYTHING
-) -> list[Hit]:
+    namespace: int, terms: Sequence[str], *, join: Join, limit: int, offset: int = 0, below: int = EVERYTHING,
+    is_past: bool = False,
+) -> list[Hit]:  # fmt: skip
     """Matching documents, best first, ties to the newer one, of those below a document.
 
-    `terms` come from `words`, or are phrases.
+    `terms` come from `words`, or are phrases. `is_past` says that more is indexed than stands below.
     """
     if not terms:
         return []
@@ -274,6 +216,8 @@ def search(
         if connection.vendor == "postgresql":
             return _search_postgresql(cursor, namespace, terms, join, limit, offset, below)
         name = _table(namespace)
+        if is_past:
+            return _search_below(cursor, name, terms, join, limit, offset, below)
         match = (" OR " if join == "any" else " AND ").join(f'"{term}"' for term in terms)
         # In one statement: what is indexed between two would belong to the one and not to the other.
         found = _rows_unless_unindexed(
@@ -290,11 +234,16 @@ def search(
 def _search_below(
     cursor: Any, name: str, terms: Sequence[str], join: Join, limit: int, offset: int, below: int
 ) -> list[Hit]:
-    found = postings.scores(cursor, name, terms, below=below)
+    found = _added_below(cursor, name, terms, below)
     # Added one by one, as FTS5 does: `sum` carries the lost digits along.
     hits = [Hit(doc, reduce(plus, each, 0.0)) for doc, each in found.items() if join == "any" or all(each)]
     hits.sort(key=lambda hit: (-hit.score, -hit.doc))
     return hits[offset : offset + limit]
+
+
+def _added_below(cursor: Any, name: str, terms: Sequence[str], below: int) -> dict[int, list[float]]:
+    rows = _rows_unless_unindexed(cursor, *postings.statement(name, terms))
+    return postings.scores(rows, len(terms), below=below)
 
 
 def _rows_unless_unindexed(cursor: Any, statement: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -354,7 +303,7 @@ def _scores_sql(having: str) -> str:
 
 
 def explain(
-    namespace: int, terms: Sequence[str], docs: Sequence[int], *, below: int = EVERYTHING
+    namespace: int, terms: Sequence[str], docs: Sequence[int], *, below: int = EVERYTHING, is_past: bool = False
 ) -> dict[int, dict[str, float]]:
     """What each term adds to the score of each document, of those below a document: {doc: {term: score}}."""
     found: dict[int, dict[str, float]] = {doc: {} for doc in docs}
@@ -371,9 +320,9 @@ def explain(
                 found[doc][term] = score
             return found
         name = _table(namespace)
-        rows = _explained(cursor, name, terms, docs)
-        if rows and rows[0][3] >= below:
-            added = postings.scores(cursor, name, terms, below=below)
+        rows = [] if is_past else _explained(cursor, name, terms, docs)
+        if is_past or (rows and rows[0][3] >= below):
+            added = _added_below(cursor, name, terms, below)
             return {doc: dict(_named(terms, added.get(doc, ()))) for doc in docs}
         for index, doc, score, _ in rows:
             found[doc][terms[index]] = -score

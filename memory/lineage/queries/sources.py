@@ -89,9 +89,7 @@ def _state(row: Sequence[Any]) -> RecordState:
     return sql.loaded(RecordState, row[BESIDE:])
 
 
-def _source(
-    state: RecordState, row: Sequence[Any], parts: Mapping[tuple[int, int], dict[str, Any]]
-) -> SourceRecord:
+def _source(state: RecordState, row: Sequence[Any], parts: Mapping[tuple[int, int], dict[str, Any]]) -> SourceRecord:
     line, ancestry_digest, commitment, type_text = row[:BESIDE]
     return SourceRecord(
         state=state, line=sql.as_id(line), ancestry_digest=bytes(ancestry_digest), type=type_text or "unknown",

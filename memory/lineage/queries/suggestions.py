@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from django.db.models import Q
@@ -79,10 +79,10 @@ def suggestions(at: AsOf, *, of: RecordDetail) -> tuple[Suggestion, ...]:
 
 def _docs(at: AsOf, text: str, record: UUID) -> list[int]:
     """The documents that come nearest to the text, and those that name the record."""
-    below = doc_of(at.seq + 1, 0)
-    near = fulltext.search(at.namespace, fulltext.words(text), join="any", limit=CANDIDATES, below=below)
+    held: dict[str, Any] = {"below": doc_of(at.seq + 1, 0), "is_past": at.seq < at.head}
+    near = fulltext.search(at.namespace, fulltext.words(text), join="any", limit=CANDIDATES, **held)
     # The whole id as one term: a phrase on SQLite, and on PostgreSQL the same pieces that its parser made of the text.
-    naming = fulltext.search(at.namespace, [str(record)], join="all", limit=CANDIDATES, below=below)
+    naming = fulltext.search(at.namespace, [str(record)], join="all", limit=CANDIDATES, **held)
     return [hit.doc for hit in (*near, *naming)]
 
 

@@ -195,7 +195,9 @@ def _grouped(at: AsOf, rows: RecordStateQuerySet) -> list[_Group]:
 def _searched(at: AsOf, where: Filter, sort: str, after: str, limit: int) -> RecordPage:
     """All matches of the text are read, at most 1,000, and arranged here."""
     terms = fulltext.words(where.query)
-    hits = fulltext.search(at.namespace, terms, join="all", limit=RANKED, below=doc_of(at.seq + 1, 0))
+    hits = fulltext.search(
+        at.namespace, terms, join="all", limit=RANKED, below=doc_of(at.seq + 1, 0), is_past=at.seq < at.head
+    )  # fmt: skip
     scores = {hit.doc: hit.score for hit in hits}
     states = list(_matching(at, where).filter(doc__in=list(scores)))
     groups = [_Group(s.type, s.agent, s.run, s.source_class, _bucket(s), 1) for s in states]

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from memory.base.asof import AsOf
@@ -63,7 +64,7 @@ def recall(at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10,
     chosen: list[tuple[Hit, RecordState]] = []
     offset = 0
     while len(chosen) < limit and offset < DEEPEST:
-        hits = fulltext.search(at.namespace, terms, join="any", limit=PAGE, offset=offset, below=_below(at))
+        hits = fulltext.search(at.namespace, terms, join="any", limit=PAGE, offset=offset, **_held_by(at))
         chosen.extend(_admitted(at, hits, wanted_types, hidden, limit - len(chosen)))
         offset += PAGE
         if len(hits) < PAGE:
@@ -71,9 +72,9 @@ def recall(at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10,
     return _told(at, terms, chosen, budget_tokens, hidden)
 
 
-def _below(at: AsOf) -> int:
-    """The first document that the point does not hold."""
-    return doc_of(at.seq + 1, 0)
+def _held_by(at: AsOf) -> dict[str, Any]:
+    """What the point holds of the index, as the index is asked for it."""
+    return {"below": doc_of(at.seq + 1, 0), "is_past": at.seq < at.head}
 
 
 def _admitted(
@@ -120,7 +121,7 @@ def _told(
     at: AsOf, terms: Sequence[str], chosen: Sequence[tuple[Hit, RecordState]], budget: int, hidden: Counter[str]
 ) -> Recall:
     docs = [hit.doc for hit, _ in chosen]
-    reasons = fulltext.explain(at.namespace, terms, docs, below=_below(at))
+    reasons = fulltext.explain(at.namespace, terms, docs, **_held_by(at))
     contents = contents_of(at.namespace, [address_of(doc) for doc in docs])
     items: list[Recalled] = []
     left = budget
