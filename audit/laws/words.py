@@ -129,7 +129,12 @@ def witness_words(witness: Witness) -> str:
     # Which side a claim or an edge stands on is what its kind says already.
     told = {name: value for name, value in witness.facts.items() if name != "side"}
     facts = ", ".join(f"{name.replace('_', ' ')} {_fact(value)}" for name, value in told.items())
-    return f"{said}: {facts}" if said and facts else said or facts
+    return _printable(f"{said}: {facts}" if said and facts else said or facts)
+
+
+def _printable(text: str) -> str:
+    """The text with what a terminal obeys, or cannot write, told by its number: a foreign store names as it likes."""
+    return "".join(sign if sign.isprintable() else f"\\u{ord(sign):04x}" for sign in text)
 
 
 def _fact(value: Any) -> str:

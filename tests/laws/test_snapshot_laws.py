@@ -253,6 +253,15 @@ def test_hostile_cells_are_judged_and_never_stop_the_reader(tmp_path: Path) -> N
     assert report_words(report).encode()
 
 
+def test_names_that_a_terminal_obeys_or_cannot_write_are_told_by_number(tmp_path: Path) -> None:
+    file = ForeignFile(tmp_path / "loud.db").memory("loud\x1b[2J", content_hash="0" * 16)
+    file.memory("x", metadata='{"evolved_from": "half \\ud800", "evolution_timestamp": "now"}')
+    told = report_words(check(contextfs.load(file.edge("loud\x1b[2J", "evolved_from", "no\nwhere").done())))
+    assert "half \\ud800" in told.encode().decode()
+    assert "loud\\u001b[2J evolved_from no\\u000awhere" in told
+    assert "\x1b" not in told
+
+
 def every_kind() -> Iterator[str]:
     yield from FOREIGN
     yield from (fault.kind for fault in FAULTS)
