@@ -12,8 +12,6 @@ from memory.base.errors import Unavailable
 from memory.checks.operations import Recorded
 from memory.checks.running import run_by_name
 
-__all__ = ["LAWS", "register"]
-
 
 def register() -> None:
     """Idempotent: called once when the site is ready."""

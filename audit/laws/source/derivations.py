@@ -10,6 +10,7 @@ Source: laws of the store, section 2.2.
 import ast
 from collections.abc import Iterator
 
+from audit.laws.relations import ANCESTRY, DERIVED, INVERSE, RELATION_OF
 from audit.laws.source.trees import (
     Function,
     Module,
@@ -23,11 +24,8 @@ from audit.laws.source.trees import (
 
 type Hits = Iterator[tuple[int, str]]
 
-INVERSE = {
-    "evolved_from": "evolved_into", "merged_from": "merged_into", "split_from": "split_into",
-    "supersedes": "superseded_by",
-}  # fmt: skip
-ANCESTRY = frozenset({"evolved_from", "merged_from", "split_from"})
+# What a derivation writes, and what must stand beside it.
+BESIDE = {relation: INVERSE[relation] for relation in RELATION_OF.values()}
 WRITES = ("add", "create", "save", "insert", "write", "store", "put", "make", "record")
 TIES = ("edge", "link", "relation")
 READS = ("recall", "get", "fetch", "load", "find", "read", "lookup")
@@ -115,8 +113,8 @@ def lonely_edges(module: Module) -> Hits:
             written = [(call, _relation(call)) for statement in block for call in _calls_of(statement)]
             words = {relation for _, relation in written}
             for call, relation in written:
-                if relation in INVERSE and INVERSE[relation] not in words:
-                    yield call.lineno, f"{function.name}: {relation} without {INVERSE[relation]} beside it"
+                if relation in BESIDE and BESIDE[relation] not in words:
+                    yield call.lineno, f"{function.name}: {relation} without {BESIDE[relation]} beside it"
 
 
 def _claims(function: Function) -> Iterator[tuple[int, ast.Dict]]:
@@ -135,8 +133,7 @@ def _relation(call: ast.Call) -> str:
     if not (any(tie in name for tie in TIES) and (name in TIES or any(name.startswith(verb) for verb in WRITES))):
         return ""
     words = (last_word(value).lower() for value in arguments(call))
-    known = {*INVERSE, *INVERSE.values()}
-    return next((word for word in words if word in known), "")
+    return next((word for word in words if word in DERIVED), "")
 
 
 def _calls_of(node: ast.AST) -> Iterator[ast.Call]:

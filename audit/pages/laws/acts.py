@@ -27,6 +27,7 @@ from audit.navigation import Link, breadcrumbs
 from audit.pages.laws.detail import invariant_of
 from audit.pages.laws.invariants import Invariant
 from audit.pages.laws.series import state_of
+from audit.pages.ledger.checks import STATES
 from memory.base import jobs
 from memory.base.errors import DomainError, NotFound
 from memory.base.jobs import Job
@@ -34,7 +35,6 @@ from memory.base.text import NOTE_CHARS
 from memory.checks.board import CheckStanding, board
 from memory.checks.operations import waive as waive_check
 
-STATES = {"waiting": "pending", "running": "running", "done": "finished", "failed": "failed"}
 LONGEST = timedelta(days=365)
 
 

@@ -13,7 +13,7 @@ from audit.frame import address, pairs_of
 from audit.laws.bisimilarity import tasks
 from audit.navigation import Link, breadcrumbs
 from audit.pages.laws import compare, stores
-from audit.pages.laws.acts import STATES
+from audit.pages.ledger.checks import STATES
 from memory.base import jobs
 from memory.base.jobs import Job
 
