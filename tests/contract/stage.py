@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -107,7 +108,7 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "checks_check": lambda s: Example(f"/checks/{s.check}"),
     "checks_run": lambda s: Example("/checks/ledger_scan/run", {}, by=auditor, status=201),
     "checks_waive": lambda s: Example(
-        "/laws/L4i/waive", {"reason": "known", "expires_at": "2099-01-01T00:00:00Z"}, by=owner
+        "/laws/L4i/waive", {"reason": "known", "expires_at": f"{date.today() + timedelta(days=30)}T00:00:00Z"}, by=owner
     ),
     "records_save": lambda s: Example(
         "/records",
