@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from memory.base import clock, gate, ids, instants
+from memory.base import gate, ids, instants
 from memory.base.actor import Actor
 from memory.base.answers import Appended
 from memory.base.errors import Invalid
@@ -19,6 +19,8 @@ from memory.ledger.operations.appending import opened
 
 FINDINGS_KEPT = 500
 RECORD = gate.Requirement(("read",))
+# A year to the end of its last day; a waiver without an end would be a law repealed.
+LONGEST_WAIVER = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +105,16 @@ def _findings(run: UUID, found: Sequence[Found]) -> list[Draft]:
 def waive(by: Actor, *, name: str, reason: str, expires_at: datetime) -> Appended:
     """Count the check as settled on the board until the date; the verdict stays.
 
-    Appends: `waive`. Raises Invalid (no reason, a date that is past), Forbidden (owners only).
+    Appends: `waive`. Raises Invalid (no reason, a date that is past or more than LONGEST_WAIVER away), Forbidden
+    (owners only).
     """
     if not reason.strip():
         raise Invalid.at("reason", expected="why this may stand")
-    if expires_at <= clock.now():
-        raise Invalid.at("expires_at", expected="an instant to come", got=expires_at.isoformat())
     with opened(by, verb="waive", need=gate.OWN, request=[name, reason, instants.text(expires_at)]) as entry:
         if not entry.is_replay:
+            if not entry.recorded_at < expires_at <= entry.recorded_at + LONGEST_WAIVER:
+                expected = f"an instant to come, at most {LONGEST_WAIVER.days} days away"
+                raise Invalid.at("expires_at", expected=expected, got=instants.text(expires_at))
             row = {"check_name": name, "expires_at": expires_at}
             entry.add(Draft("waiver", ids.new_id(), Waiver, row, {"note": reason}))
     return entry.answer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
@@ -114,3 +115,13 @@ def test_a_waiver_is_an_owners_has_a_reason_and_an_end_and_changes_no_verdict() 
         waive(world.alice, name="ledger_scan", reason=" ", expires_at=ends)
     with pytest.raises(Invalid):
         waive(world.alice, name="ledger_scan", reason="known", expires_at=clock.now())
+
+
+def test_a_waiver_asked_for_again_after_its_end_is_answered_as_before() -> None:
+    world = World()
+    by = replace(world.alice, idempotency_key="once")
+    ends = clock.now() + timedelta(days=1)
+    first = waive(by, name="ledger_scan", reason="known", expires_at=ends)
+    with clock.fixed(ends + timedelta(days=1)):
+        again = waive(by, name="ledger_scan", reason="known", expires_at=ends)
+    assert (again.seq, again.replayed) == (first.seq, True)

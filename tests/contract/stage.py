@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -12,6 +12,7 @@ from uuid import UUID
 
 from memory.agents import operations as agents
 from memory.agents import runs
+from memory.base import clock
 from memory.base.actor import Actor, RunGiven
 from memory.checks import operations as checks
 from memory.interchange.api import RAW
@@ -108,7 +109,9 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "checks_check": lambda s: Example(f"/checks/{s.check}"),
     "checks_run": lambda s: Example("/checks/ledger_scan/run", {}, by=auditor, status=201),
     "checks_waive": lambda s: Example(
-        "/laws/L4i/waive", {"reason": "known", "expires_at": f"{date.today() + timedelta(days=30)}T00:00:00Z"}, by=owner
+        "/laws/L4i/waive",
+        {"reason": "known", "expires_at": f"{clock.now().date() + timedelta(days=30)}T00:00:00Z"},
+        by=owner,
     ),
     "records_save": lambda s: Example(
         "/records",

@@ -33,9 +33,8 @@ from memory.base.errors import DomainError, NotFound
 from memory.base.jobs import Job
 from memory.base.text import NOTE_CHARS
 from memory.checks.board import CheckStanding, board
+from memory.checks.operations import LONGEST_WAIVER
 from memory.checks.operations import waive as waive_check
-
-LONGEST = timedelta(days=365)
 
 
 @require_POST
@@ -106,7 +105,7 @@ def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
 
 
 class WaiverForm(forms.Form):
-    """Why a broken invariant may stand, and until which day. A waiver without an end would be a law repealed."""
+    """Why a broken invariant may stand, and until which day."""
 
     key = forms.CharField(widget=forms.HiddenInput, max_length=64, required=False)
     reason = forms.CharField(
@@ -166,7 +165,7 @@ def _asked(
 def _is_near(form: WaiverForm, now: datetime) -> bool:
     """False, with the words for it, where the last day lies too far away."""
     # By its day: the last one of the calendar has no end that can be computed.
-    if form.cleaned_data["until"] <= (now.astimezone(UTC) + LONGEST).date():
+    if form.cleaned_data["until"] < (now.astimezone(UTC) + LONGEST_WAIVER).date():
         return True
     form.add_error("until", "At most a year from now; it can be waived again.")
     return False
