@@ -5,7 +5,8 @@ It shares no code with the store. Ids and seqs are those that the store answered
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import dataclass, field
 from uuid import UUID
 
 
@@ -22,19 +23,34 @@ class Kept:
 
 @dataclass(slots=True)
 class Store:
-    """One namespace. `events` = (seq, what, record) of supersessions, withdrawals, restorations and erasures."""
+    """One namespace. `events` = (seq, what, record) of supersessions, withdrawals, restorations and erasures.
+
+    The word of a type goes with the last record of that type that is erased; said again later, it is another word.
+    """
 
     records: dict[UUID, Kept] = field(default_factory=dict)
     events: list[tuple[int, str, UUID]] = field(default_factory=list)
     links: set[tuple[UUID, UUID]] = field(default_factory=set)
     size: int = 0
+    words: dict[UUID, tuple[str, int]] = field(default_factory=dict)
+    said: Counter[str] = field(default_factory=Counter)
+    gone: set[tuple[str, int]] = field(default_factory=set)
 
     def add(self, id: UUID, kept: Kept) -> None:
         assert id not in self.records
         self.records[id] = kept
+        self.words[id] = (kept.type, self.said[kept.type])
 
     def tell(self, seq: int, what: str, record: UUID) -> None:
         self.events.append((seq, what, record))
+        word = self.words[record]
+        if what == "erase" and all(self.is_erased(id) for id, other in self.words.items() if other == word):
+            self.gone.add(word)
+            self.said[word[0]] += 1
+
+    def type_of(self, record: UUID) -> str | None:
+        """The type of the record; None where its word is gone."""
+        return None if self.words[record] in self.gone else self.records[record].type
 
     def _told(self, record: UUID, what: str, seq: int) -> bool:
         return any(one <= seq and kind == what and about == record for one, kind, about in self.events)
@@ -72,8 +88,8 @@ class Store:
         """{id: (state, type, first line, parents, children)} of everything that stood at the entry, hidden or not."""
         return {
             id: (
-                self.state(id, seq), kept.type, "" if self.is_erased(id) else kept.content, len(kept.parents),
-                self.n_children(id, seq),
+                self.state(id, seq), self.type_of(id) or "erased", "" if self.is_erased(id) else kept.content,
+                len(kept.parents), self.n_children(id, seq),
             )
             for id, kept in self.known(seq).items()
         }  # fmt: skip
@@ -93,6 +109,3 @@ class Store:
         return [
             id for id in self.records if not self.is_withdrawn(id, self.size) and not (with_text and self.is_erased(id))
         ]
-
-    def copied(self) -> Store:
-        return replace(self, records=dict(self.records), events=list(self.events), links=set(self.links))

@@ -121,7 +121,7 @@ class TwoNamespaces(RuleBasedStateMachine):
             content = f"evolved {store.size}"
             id = self.worlds[name].evolve(old, content=content, tags=given)
             seq = self.grow(name)
-            self.kept(name, id, content, store.records[old].type, given, old)
+            self.kept(name, id, content, store.type_of(old) or "unknown", given, old)
             store.tell(seq, "supersede", old)
 
     @rule(name=namespaces, random=choices, count=st.integers(2, 3))
@@ -147,7 +147,7 @@ class TwoNamespaces(RuleBasedStateMachine):
             parts = self.worlds[name].split(old, *texts)
             seq = self.grow(name)
             for id, content in zip(parts, texts, strict=True):
-                self.kept(name, id, content, store.records[old].type, store.records[old].tags, old)
+                self.kept(name, id, content, store.type_of(old) or "unknown", store.records[old].tags, old)
             store.tell(seq, "supersede", old)
 
     @rule(name=namespaces, random=choices)
