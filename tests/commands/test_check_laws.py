@@ -9,6 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from memory.checks.models import CheckRun
+from memory.ledger.models import Entry, Node
 from tests.contextfs_files import contextfs_store
 from tests.interchange.foreign import ForeignFile
 from tests.laws.planting import Scene, deleted_row, planted
@@ -43,6 +44,18 @@ def test_a_sound_namespace_is_told_clause_by_clause_and_written_down() -> None:
         assert f"{line}\n" in printed
     assert CheckRun.objects.filter(namespace=scene.world.namespace).count() == 8
     assert not CheckRun.objects.filter(namespace=scene.other.namespace).exists()
+
+
+def test_a_run_that_the_log_cannot_take_down_says_so_beside_what_it_found() -> None:
+    world = Scene().world
+    while Entry.objects.filter(namespace=world.namespace).count() % 2 == 0:
+        world.save("so that the next leaf completes a node")
+    Node.objects.filter(namespace=world.namespace, level=0).delete()
+    out, aside = io.StringIO(), io.StringIO()
+    call_command("check_laws", "--format", "json", stdout=out, stderr=aside)
+    assert [each["store"] for each in json.loads(out.getvalue())["namespaces"]] == ["annex", "lab"]
+    assert aside.getvalue() == "lab: the log takes no entry, so this run is written down nowhere; verify the ledger.\n"
+    assert not CheckRun.objects.filter(namespace=world.namespace).exists()
 
 
 def test_without_a_name_every_namespace_is_checked() -> None:

@@ -15,6 +15,7 @@ from audit.laws.source.words import BESIDE_DATA, reading_words
 from audit.laws.values import Report
 from audit.laws.words import report_words
 from memory.agents.setup import stores_named, system
+from memory.ledger.models import Namespace
 from memory.management.refusals import FOUND_SOMETHING, DomainCommand, Refused
 
 
@@ -43,7 +44,11 @@ class Command(DomainCommand):
         if before is not None and store is None:
             raise Refused("--before is an earlier copy of the file that --store names: give both.", returncode=2)
         reading = read_source(source) if source is not None else None
-        reports = _reports(namespace, store, before) if reading is None or store is not None or namespace else []
+        reports: list[Report] = []
+        if store is not None:
+            reports = [_foreign(store, before)]
+        elif reading is None or namespace:
+            reports = [self._ours(found) for found in stores_named(namespace)]
         if format == "json":
             is_one = store is not None or bool(namespace)
             self.stdout.write(json.dumps(_as_json(reports, is_one=is_one, reading=reading), indent=1))
@@ -52,9 +57,12 @@ class Command(DomainCommand):
         if any(report.is_violated for report in reports):
             raise Refused("A law is broken; the counterexamples are above.", returncode=FOUND_SOMETHING)
 
-
-def _reports(namespace: str, store: Path | None, before: Path | None) -> list[Report]:
-    return [_foreign(store, before)] if store is not None else _ours(namespace)
+    def _ours(self, namespace: Namespace) -> Report:
+        report, written = recording.run(system(namespace.pk))
+        if not written:
+            told = "the log takes no entry, so this run is written down nowhere; verify the ledger."
+            self.stderr.write(f"{namespace.name}: {told}")
+        return report
 
 
 def _told(reports: list[Report], reading: SourceReport | None) -> Iterator[str]:
@@ -63,10 +71,6 @@ def _told(reports: list[Report], reading: SourceReport | None) -> Iterator[str]:
     if reading is not None:
         yield reading_words(reading)
         yield from (BESIDE_DATA for _ in reports[:1])
-
-
-def _ours(namespace: str) -> list[Report]:
-    return [recording.run(system(found.pk))[0] for found in stores_named(namespace)]
 
 
 def _foreign(store: Path, before: Path | None) -> Report:
