@@ -15,7 +15,6 @@ from audit.laws.source.words import BESIDE_DATA, reading_words
 from audit.laws.values import Report
 from audit.laws.words import report_words
 from memory.agents.setup import stores_named, system
-from memory.ledger.models import Namespace
 from memory.management.refusals import FOUND_SOMETHING, DomainCommand, Refused
 
 
@@ -48,7 +47,7 @@ class Command(DomainCommand):
         if store is not None:
             reports = [_foreign(store, before)]
         elif reading is None or namespace:
-            reports = [self._ours(found) for found in stores_named(namespace)]
+            reports = [self._ours(found.pk) for found in stores_named(namespace)]
         if format == "json":
             is_one = store is not None or bool(namespace)
             self.stdout.write(json.dumps(_as_json(reports, is_one=is_one, reading=reading), indent=1))
@@ -57,11 +56,11 @@ class Command(DomainCommand):
         if any(report.is_violated for report in reports):
             raise Refused("A law is broken; the counterexamples are above.", returncode=FOUND_SOMETHING)
 
-    def _ours(self, namespace: Namespace) -> Report:
-        report, written = recording.run(system(namespace.pk))
+    def _ours(self, namespace: int) -> Report:
+        report, written = recording.run(system(namespace))
         if not written:
             told = "the log takes no entry, so this run is written down nowhere; verify the ledger."
-            self.stderr.write(f"{namespace.name}: {told}")
+            self.stderr.write(f"{report.store}: {told}")
         return report
 
 
