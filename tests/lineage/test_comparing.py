@@ -244,6 +244,9 @@ def test_by_the_instants_of_the_source_only_what_it_claims_by_then_is_linked_and
     assert [one.id for one in descendants(early, record=first).items] == [second]
     assert descendants(world.now(), record=first).hidden == {}
     assert ancestry(late, record=third).hidden == {}
+    claimed_below = world.evolve(ours, content="claimed, of one that is not", source_recorded_at=NOON)
+    of_it = ancestry(replace(late, seq=world.now().seq, head=world.now().seq), record=claimed_below)
+    assert ([one.id for one in of_it.items], of_it.hidden) == ([], {"no_source_time": 1})
     with pytest.raises(NotFound):
         ancestry(source(NOON - DAY), record=first)
     with pytest.raises(NotFound):
