@@ -17,8 +17,6 @@ from memory.ledger.schemas import Point, rests_on
 from memory.lineage.answers import (
     DiffFilter,
     DiffOut,
-    GraphFilter,
-    GraphOut,
     MakingOut,
     SuggestionOut,
     SuggestionsOut,
@@ -27,6 +25,7 @@ from memory.lineage.answers import (
     WalkLimit,
     WalkOut,
 )
+from memory.lineage.graph_answers import GraphFilter, GraphOut
 from memory.lineage.operations import derivations, links, merging
 from memory.lineage.operations.deriving import Derived
 from memory.lineage.queries import ancestry as walks
