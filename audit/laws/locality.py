@@ -10,7 +10,6 @@ Source: laws of the store, 2.1, 2.3 (rules 4 and 5) and 4.4.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -94,7 +93,8 @@ def _type_ties(snapshot: Snapshot) -> Iterator[Witness]:
             sources[edge.source].append(snapshot.records[edge.target].type)
     for record in snapshot.records.values():
         counts = Counter(sources.get(record.id, ()))
-        tied = sorted(type for type, count in counts.items() if count == max(counts.values()))
+        most = max(counts.values(), default=0)
+        tied = sorted(type for type, count in counts.items() if count == most)
         if len(tied) > 1 and record.type in tied:
             facts = {"stored_type": record.type, "tied": tied}
             yield Witness("merge_type_tie", record.id, namespace=record.namespace, facts=facts)
@@ -112,10 +112,12 @@ def _shared_prefixes(snapshot: Snapshot) -> Iterator[Witness]:
 
 
 def _ids_within_ids(snapshot: Snapshot) -> Iterator[Witness]:
-    """A full identifier that is the beginning of another one."""
-    ordered = sorted(snapshot.records)
-    for id in ordered:
-        at = bisect_left(ordered, id) + 1
-        while at < len(ordered) and ordered[at].startswith(id):
-            yield Witness("id_is_prefix", id, target=ordered[at])
-            at += 1
+    """A full identifier that is the beginning of another one; of several that begin it, the longest."""
+    beginnings: list[str] = []
+    for id in sorted(snapshot.records):
+        # In order, everything that begins an identifier stands before it, each inside the next.
+        while beginnings and not id.startswith(beginnings[-1]):
+            beginnings.pop()
+        if beginnings:
+            yield Witness("id_is_prefix", beginnings[-1], target=id)
+        beginnings.append(id)

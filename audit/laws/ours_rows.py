@@ -18,6 +18,8 @@ from uuid import UUID
 
 from django.db import connection
 
+from audit.laws.statements import as_hex, rows
+
 WINDOW_ITEMS = 4_000
 WINDOW_ENTRIES = 500
 CHUNK = 400
@@ -128,7 +130,7 @@ def windows(namespace: int, *, upto: int) -> Iterator[Window]:
     records = _RECORDS.format(**{name: name if name in there else "NULL" for name in VALID_TIME})
     after = BEFORE_ALL
     while True:
-        found = _rows(_ENTRIES, [namespace, after, upto, WINDOW_ENTRIES])
+        found = rows(_ENTRIES, [namespace, after, upto, WINDOW_ENTRIES])
         entries: list[EntryRow] = []
         n_items = 0
         for row in found:
@@ -146,26 +148,26 @@ def windows(namespace: int, *, upto: int) -> Iterator[Window]:
 
 def _window(entries: list[EntryRow], records_statement: str, span: Sequence[int]) -> Window:
     contents: dict[Address, dict[str, tuple[bytes, str]]] = defaultdict(dict)
-    for seq, item, part, salt, payload in _rows(_CONTENTS, span):
+    for seq, item, part, salt, payload in rows(_CONTENTS, span):
         contents[seq, item][part] = (bytes(salt), payload)
     return Window(
         entries=entries,
-        items={(row[0], row[1]): _item(row) for row in _rows(_ITEMS, span)},
-        records={(row[0], row[1]): _record(row) for row in _rows(records_statement, span)},
-        edges=[_edge(row) for row in _rows(_EDGES, span)],
-        derivations=[DerivationRow(row[0], row[1], _hex(row[2]), row[3], row[4]) for row in _rows(_DERIVATIONS, span)],
+        items={(row[0], row[1]): _item(row) for row in rows(_ITEMS, span)},
+        records={(row[0], row[1]): _record(row) for row in rows(records_statement, span)},
+        edges=[_edge(row) for row in rows(_EDGES, span)],
+        derivations=[DerivationRow(row[0], row[1], as_hex(row[2]), row[3], row[4]) for row in rows(_DERIVATIONS, span)],
         contents=contents,
     )
 
 
 def _item(row: Sequence[Any]) -> ItemRow:
-    return ItemRow(row[0], row[1], row[2], _hex(row[3]), bytes(row[4]), bytes(row[5]))
+    return ItemRow(row[0], row[1], row[2], as_hex(row[3]), bytes(row[4]), bytes(row[5]))
 
 
 def _record(row: Sequence[Any]) -> RecordRow:
     seq, item, id, type, line, source_class, valid_from, valid_to, source_at, n_quarantined, digest = row
     return RecordRow(
-        seq, item, _hex(id), _hex(type), _hex(line), source_class, valid_from, valid_to, source_at, n_quarantined,
+        seq, item, as_hex(id), as_hex(type), as_hex(line), source_class, valid_from, valid_to, source_at, n_quarantined,
         bytes(digest),
     )  # fmt: skip
 
@@ -173,8 +175,9 @@ def _record(row: Sequence[Any]) -> RecordRow:
 def _edge(row: Sequence[Any]) -> EdgeRow:
     seq, item, source, relation, target, ordinal, derivation, target_seq, target_item, type, digest = row
     return EdgeRow(
-        seq, item, _hex(source), relation, _hex(target), ordinal, None if derivation is None else _hex(derivation),
-        target_seq, target_item, None if type is None else _hex(type), None if digest is None else bytes(digest),
+        seq, item, as_hex(source), relation, as_hex(target), ordinal,
+        None if derivation is None else as_hex(derivation), target_seq, target_item,
+        None if type is None else as_hex(type), None if digest is None else bytes(digest),
     )  # fmt: skip
 
 
@@ -185,7 +188,7 @@ def known(namespace: int, ids: Iterable[str]) -> set[str]:
 
 def owners(ids: Iterable[str]) -> dict[str, str]:
     """The name of a namespace that holds a record of the identifier, for those that any namespace holds."""
-    names = {row[0]: row[1] for row in _rows("SELECT id, name FROM memory_namespace ORDER BY id", [])}
+    names = {row[0]: row[1] for row in rows("SELECT id, name FROM memory_namespace ORDER BY id", [])}
     marks = ", ".join(["%s"] * len(names))
     # Named one by one: the key of a record begins with its namespace, and nothing else finds it without a scan.
     found = _owned(f"namespace_id IN ({marks}) AND", list(names), ids)
@@ -199,7 +202,7 @@ def _owned(condition: str, values: Sequence[int], ids: Iterable[str]) -> set[tup
         chunk = wanted[start : start + CHUNK]
         marks = ", ".join(["%s"] * len(chunk))
         statement = f"SELECT namespace_id, id FROM memory_record WHERE {condition} id IN ({marks})"
-        found.update((row[0], _hex(row[1])) for row in _rows(statement, [*values, *map(_key, chunk)]))
+        found.update((row[0], as_hex(row[1])) for row in rows(statement, [*values, *map(_key, chunk)]))
     return found
 
 
@@ -213,39 +216,31 @@ def erased(namespace: int, addresses: Iterable[Address]) -> set[tuple[int, int, 
             "SELECT target_seq, target_item, target_part FROM memory_erasure"
             f" WHERE namespace_id = %s AND target_seq IN ({', '.join(['%s'] * len(chunk))})"
         )
-        found.update((row[0], row[1], row[2]) for row in _rows(statement, [namespace, *chunk]))
+        found.update((row[0], row[1], row[2]) for row in rows(statement, [namespace, *chunk]))
     return found
 
 
 def type_names(namespace: int, ids: Iterable[str]) -> dict[str, str]:
     """The names of types; one that was erased is not among them."""
     wanted = sorted(set(ids))
-    if not wanted:
-        return {}
-    marks = ", ".join(["%s"] * len(wanted))
-    statement = f"SELECT id, text FROM memory_name WHERE namespace_id = %s AND id IN ({marks})"
-    return {_hex(row[0]): row[1] for row in _rows(statement, [namespace, *map(_key, wanted)])}
+    found: dict[str, str] = {}
+    for start in range(0, len(wanted), CHUNK):
+        chunk = wanted[start : start + CHUNK]
+        marks = ", ".join(["%s"] * len(chunk))
+        statement = f"SELECT id, text FROM memory_name WHERE namespace_id = %s AND id IN ({marks})"
+        found.update((as_hex(row[0]), row[1]) for row in rows(statement, [namespace, *map(_key, chunk)]))
+    return found
 
 
 def namespace_name(namespace: int) -> str:
     """What people call the namespace."""
-    return str(_rows("SELECT name FROM memory_namespace WHERE id = %s", [namespace])[0][0])
+    return str(rows("SELECT name FROM memory_namespace WHERE id = %s", [namespace])[0][0])
 
 
 def record_columns() -> set[str]:
     """The columns that the table of records has now."""
     with connection.cursor() as cursor:
         return {column.name for column in connection.introspection.get_table_description(cursor, "memory_record")}
-
-
-def _rows(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
-
-
-def _hex(value: Any) -> str:
-    return value.hex if isinstance(value, UUID) else str(value)
 
 
 def _key(id: str) -> Any:

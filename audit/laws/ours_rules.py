@@ -53,7 +53,8 @@ class Types:
 
     def _judge(self, row: RecordRow, rule: str, types: Sequence[str], stored: str) -> None:
         counts = Counter(types)
-        tied = sorted((type for type in counts if counts[type] == max(counts.values())), key=_rank)
+        most = max(counts.values())
+        tied = sorted((type for type, count in counts.items() if count == most), key=_rank)
         follows = tied[0], "tie-break" if len(tied) > 1 else "majority"
         if follows != (stored, rule):
             facts = {"rule": rule, "n_sources": len(types), "n_tied": len(tied), "entry": row.seq}

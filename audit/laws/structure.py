@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from audit.laws.fragment import Fragment, claims_of, scope_of
 from audit.laws.tally import Tally
@@ -40,7 +40,7 @@ def _about(kind: str, record: SnapshotRecord) -> Witness:
 
 
 def changes(before: Snapshot, after: Snapshot) -> Iterator[Witness]:
-    """Records that were there before and have gone, were altered, or were marked deleted."""
+    """Records that were there before and have gone, were altered, or were marked deleted or lost that mark."""
     for old in before.records.values():
         new = after.records.get(old.id)
         facts = {"before": old.payload.hex(), "after": None if new is None else new.payload.hex()}
@@ -48,13 +48,14 @@ def changes(before: Snapshot, after: Snapshot) -> Iterator[Witness]:
             yield Witness("record_gone", old.id, namespace=old.namespace, facts=facts)
         elif new.payload != old.payload:
             yield Witness("record_altered", old.id, namespace=old.namespace, facts=facts)
-        elif new.is_marked_deleted and not old.is_marked_deleted:
-            yield Witness("record_marked_deleted", old.id, namespace=old.namespace)
+        elif new.is_marked_deleted != old.is_marked_deleted:
+            kind = "record_marked_deleted" if new.is_marked_deleted else "record_mark_removed"
+            yield Witness(kind, old.id, namespace=old.namespace)
 
 
 def referential_integrity(snapshot: Snapshot) -> list[Finding]:
     """L7, the fragment and the whole store apart."""
-    fragment, expand = Fragment.of(snapshot), _Abbreviations(sorted(snapshot.records))
+    fragment, expand = Fragment.of(snapshot), Abbreviations(sorted(snapshot.records))
     tallies = {scope: Tally("L7", scope) for scope in SCOPES}
     for edge in snapshot.edges:
         missing = [end for end in dict.fromkeys((edge.source, edge.target)) if end not in snapshot.records]
@@ -70,14 +71,14 @@ def referential_integrity(snapshot: Snapshot) -> list[Finding]:
     return [tallies[scope].finding(decided_by="looking up both ends of every edge") for scope in SCOPES]
 
 
-def _dangling(edge: SnapshotEdge, missing: Sequence[str], expand: _Abbreviations) -> Witness:
+def _dangling(edge: SnapshotEdge, missing: Sequence[str], expand: Abbreviations) -> Witness:
     full = {end: expand(end) for end in missing}
     kind = "edge_end_abbreviated" if all(full.values()) else "edge_end_missing"
     facts = {"missing": list(missing)} | ({"stands_for": full} if kind == "edge_end_abbreviated" else {})
     return Witness(kind, edge.source, edge.relation, edge.target, facts=facts)
 
 
-class _Abbreviations:
+class Abbreviations:
     """Identifiers in order, to look up the records whose identifier begins with a text."""
 
     def __init__(self, ordered: Sequence[str]) -> None:
@@ -88,5 +89,6 @@ class _Abbreviations:
         if len(text) < SHORTEST_ABBREVIATION:
             return []
         from_here = range(bisect_left(self.ordered, text), len(self.ordered))
-        found = list(takewhile(lambda id: id.startswith(text), (self.ordered[at] for at in from_here)))
+        # Two are enough to know that it stands for none; a hostile store may hold any number.
+        found = list(islice(takewhile(lambda id: id.startswith(text), (self.ordered[at] for at in from_here)), 2))
         return found if len(found) == 1 else []

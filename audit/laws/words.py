@@ -25,6 +25,7 @@ KINDS: dict[str, tuple[str, str]] = {
     "record_gone": ("record gone", "records gone"),
     "record_altered": ("record altered", "records altered"),
     "record_marked_deleted": ("record marked deleted since", "records marked deleted since"),
+    "record_mark_removed": ("record whose deletion mark is gone since", "records whose deletion marks are gone since"),
     "content_altered": ("text altered", "texts altered"),
     "content_gone": ("text gone without an erasure", "texts gone without an erasure"),
     "claim_without_edge_own": ("own claim of a record without its edge", "own claims of records without their edges"),

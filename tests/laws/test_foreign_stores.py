@@ -219,6 +219,15 @@ def test_a_row_changed_between_snapshots_breaks_the_first_law_and_a_mark_is_told
     }  # fmt: skip
 
 
+def test_a_deletion_mark_that_is_gone_since_breaks_the_first_law(contextfs_store: Store) -> None:
+    after = contextfs.load(contextfs_store("clean_small"))
+    first = next(iter(after.records))
+    found = check(after, before=altered(after, first, is_marked_deleted=True))
+    (finding,) = found.of("L1")
+    assert [(each.kind, each.record) for each in finding.witnesses] == [("record_mark_removed", first)]
+    assert (found.verdict("L1"), found.verdict("L4i")) == ("violated", "undecidable")
+
+
 def test_two_equal_snapshots_decide_what_speaks_of_operations(contextfs_store: Store) -> None:
     snapshot = contextfs.load(contextfs_store("clean_small"))
     found = check(snapshot, before=snapshot)

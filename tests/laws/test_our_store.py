@@ -5,6 +5,8 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
@@ -13,7 +15,7 @@ from audit.laws.ours_rows import windows
 from audit.laws.tally import Tally
 from audit.laws.values import CLAUSE_NAMES, ClauseName, Report, Severity, Witness
 from memory.ledger.kernel import commitment
-from memory.ledger.models import PART_CODE, Entry
+from memory.ledger.models import PART_CODE, Entry, Name
 from memory.ledger.queries import asof
 from memory.ledger.queries.asof import namespace_named
 from memory.lineage import kernel, models
@@ -181,6 +183,17 @@ def test_what_an_import_leaves_in_our_tables_holds_every_clause(
         found = ours.check(asof.now(namespace_named(applied.namespace).pk))
         assert (verdicts(found), found.asides) == (SOUND, ())
         assert (found.n_records, found.n_edges) == (applied.n_records, applied.n_edges)
+
+
+def test_names_of_types_are_looked_up_a_bounded_number_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    for type in ("fact", "doc", "task"):
+        world.save(f"a {type}", type=type)
+    ids = {row.hex: name for row, name in Name.objects.values_list("id", "text") if name in ("fact", "doc", "task")}
+    monkeypatch.setattr(ours_rows, "CHUNK", 2)
+    with CaptureQueriesContext(connection) as asked:
+        assert ours_rows.type_names(world.namespace, ids) == ids
+    assert len(asked) == 2
 
 
 class TestTheSecondComputationAgreesWithTheFirst:

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -12,10 +13,11 @@ from hypothesis import strategies as some
 from audit.laws import contextfs
 from audit.laws.cycles import components
 from audit.laws.fragment import Fragment
+from audit.laws.locality import resolution_independence
 from audit.laws.redundancy import edge_record_agreement, inverse_closure
 from audit.laws.relations import ANCESTRY, DERIVED, INVERSE, ONE_WAY, PAIRS, SYMMETRIC
 from audit.laws.snapshots import check
-from audit.laws.structure import referential_integrity
+from audit.laws.structure import Abbreviations, referential_integrity
 from audit.laws.tally import Tally
 from audit.laws.values import (
     CLAUSE_NAMES,
@@ -242,6 +244,33 @@ def test_a_store_with_a_valid_time_column_has_the_second_axis(tmp_path: Path) ->
     assert report.verdict("L6") == "holds"
 
 
+def test_an_identifier_is_told_with_the_longest_that_begins_it_so_that_a_chain_is_no_longer_than_itself() -> None:
+    ids = ["b", *("a" * length for length in range(1, 60)), "aab", "ab"]
+    store = snapshot({id: SnapshotRecord(id, "n", "fact", id.encode()) for id in ids}, set())
+    found = resolution_independence(store).witnesses
+    told = {(each.record, each.target) for each in found if each.kind == "id_is_prefix"}
+    chain = {("a" * length, "a" * (length + 1)) for length in range(1, 59)}
+    assert told == {*chain, ("aa", "aab"), ("a", "ab")}
+
+
+class Counted(list[str]):
+    """A list that counts what is read of it."""
+
+    n_read = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.n_read += 1
+        return super().__getitem__(at)
+
+
+def test_an_abbreviation_of_very_many_is_given_up_at_the_second() -> None:
+    ordered = Counted(f"same-{number:05}" for number in range(5_000))
+    assert Abbreviations(ordered)("same-") == []
+    assert ordered.n_read < 40
+    assert Abbreviations(ordered)("same-0499") == []
+    assert Abbreviations([*ordered, "unlike-1"])("unlike") == ["unlike-1"]
+
+
 def test_hostile_cells_are_judged_and_never_stop_the_reader(tmp_path: Path) -> None:
     file = ForeignFile(tmp_path / "hostile.db")
     file.memory("deep", metadata="[" * 100_000).memory("bytes", content=b"\xff\x00", metadata=b"\xff")
@@ -266,7 +295,8 @@ def every_kind() -> Iterator[str]:
     yield from FOREIGN
     yield from (fault.kind for fault in FAULTS)
     # What two snapshots show, and what is told beside the clauses.
-    yield from ("record_gone", "record_altered", "record_marked_deleted", "edge_gone", "edge_altered")
+    yield from ("record_gone", "record_altered", "record_marked_deleted", "record_mark_removed")
+    yield from ("edge_gone", "edge_altered")
     yield from ("ancestry_cycle", "ancestor_not_earlier")
 
 

@@ -16,13 +16,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from uuid import UUID
-
-from django.db import connection
 
 from audit.laws.bisimilarity.values import Observation, Side, digest
 from audit.laws.ours_digests import dashed, instant
 from audit.laws.relations import INVERSE
+from audit.laws.statements import as_hex, rows
 
 TEXTS_AT_ONCE = 5_000
 # What an import notes of a row and the source's caller supplied; the rest names the row and its clock.
@@ -52,7 +50,7 @@ _TEXTS = (
 def side(name: str, *, namespace: int, seq: int) -> Side:
     """The namespace as of entry `seq`. Five statements, and one more for every 5 000 texts; no text is kept."""
     records = _records(namespace, seq)
-    edges = frozenset(_both_ways(_rows(_EDGES, [namespace, seq])))
+    edges = frozenset(_both_ways(rows(_EDGES, [namespace, seq])))
     return Side(name, {identifier: Observation(*seen) for identifier, seen in records.items()}, edges)
 
 
@@ -70,12 +68,12 @@ type _Seen = tuple[dict[str, bytes], dict[str, tuple[str, ...]]]
 def _records(namespace: int, seq: int) -> dict[str, _Seen]:
     found: dict[str, _Seen] = {}
     addresses: dict[tuple[int, int], str] = {}
-    for at_seq, at_item, record, *columns in _rows(_RECORDS, [namespace, seq]):
+    for at_seq, at_item, record, *columns in rows(_RECORDS, [namespace, seq]):
         addresses[at_seq, at_item] = _id(record)
         found[_id(record)] = {name: digest(value) for name, value in _columns(*columns)}, {}
-    for (record,) in _rows(_WITHDRAWN, [namespace, seq, seq]):
+    for (record,) in rows(_WITHDRAWN, [namespace, seq, seq]):
         found[_id(record)][0]["withdrawn"] = digest(value=True)
-    for at_seq, at_item, part in _rows(_ERASED, [namespace]):
+    for at_seq, at_item, part in rows(_ERASED, [namespace]):
         if identifier := addresses.get((at_seq, at_item)):
             found[identifier][0][part] = digest(GONE)
     for at_seq, at_item, part, payload in _texts(namespace, seq):
@@ -98,7 +96,7 @@ def _columns(
 
 def _texts(namespace: int, seq: int) -> Iterator[tuple[int, int, str, str]]:
     after: tuple[int, int, str] = (-1, -1, "")
-    while found := _rows(_TEXTS, [namespace, seq, *after, TEXTS_AT_ONCE]):
+    while found := rows(_TEXTS, [namespace, seq, *after, TEXTS_AT_ONCE]):
         for at_seq, at_item, part, payload in found:
             yield at_seq, at_item, part, payload
             after = at_seq, at_item, part
@@ -132,11 +130,5 @@ def _source(seen: _Seen, given: Mapping[str, str], *, known: Mapping[str, Any], 
             fields[name] = digest(value)
 
 
-def _rows(statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, values)
-        return list(cursor.fetchall())
-
-
 def _id(value: Any) -> str:
-    return str(value) if isinstance(value, UUID) else dashed(value) or ""
+    return dashed(as_hex(value))
