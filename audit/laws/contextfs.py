@@ -18,6 +18,7 @@ import re
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -111,6 +112,7 @@ def _record(row: Mapping[str, Any]) -> SnapshotRecord:
         claims=_claims(_json(row.get("metadata"))),
         is_marked_deleted=row.get(MARK) is not None,
         is_stale=_is_stale(row["content"], row.get("content_hash")),
+        created_at=_instant(row["created_at"]),
     )
 
 
@@ -122,6 +124,7 @@ def _edge(row: Mapping[str, Any]) -> SnapshotEdge:
         payload=_digest(row),
         is_marked_deleted=row.get(MARK) is not None,
         has_derivation_mark=SUPERSEDED_AT in _json(row.get("metadata")),
+        created_at=_instant(row.get("created_at")),
     )
 
 
@@ -156,6 +159,14 @@ def _is_stale(content: Any, stored: Any) -> bool | None:
     if not isinstance(content, str) or not isinstance(stored, str) or not stored:
         return None
     return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:HASH_CHARS] != stored
+
+
+def _instant(cell: Any) -> datetime | None:
+    """An instant as it is written, with its offset or without one; None where it is none."""
+    try:
+        return datetime.fromisoformat(cell) if isinstance(cell, str) else None
+    except ValueError:
+        return None
 
 
 def _text(cell: Any) -> str:

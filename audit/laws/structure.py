@@ -1,7 +1,9 @@
 """L1 and L7 of a snapshot: records that change or go, and edges that end nowhere.
 
-- L1 speaks of operations. One snapshot shows signs that a record was changed, and decides nothing; a later snapshot of
-  the same store shows what was changed, and not by which operation: such findings are of the whole store.
+- L1 speaks of operations. One snapshot shows signs that a record was changed or went, and decides nothing; a later
+  snapshot of the same store shows what was changed, and not by which operation: such findings are of the whole store.
+- A clock that names no offset is read as any time that it can mean: an edge counts as older than its target only where
+  it is so by every reading, and two such clocks of one store are taken for the same.
 - L7 keeps four kinds apart. A record that is marked deleted is still a record: that kind is for information.
 
 Source: laws of the store, 2.1 and 5.8.
@@ -11,14 +13,18 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 
 from audit.laws.fragment import Fragment, claims_of, scope_of
+from audit.laws.relations import ANCESTRY
 from audit.laws.tally import Tally
 from audit.laws.values import SCOPES, Finding, Snapshot, SnapshotEdge, SnapshotRecord, Witness
 
 A_SECOND_SNAPSHOT = "a second snapshot of the same store, or a log of its operations"
 SHORTEST_ABBREVIATION = 4
+# Local time is at most so far ahead of UTC, and behind it.
+AHEAD, BEHIND = timedelta(hours=14), timedelta(hours=12)
 
 
 def record_monotonicity(snapshot: Snapshot, *, before: Snapshot | None = None) -> Finding:
@@ -29,6 +35,11 @@ def record_monotonicity(snapshot: Snapshot, *, before: Snapshot | None = None) -
             tally.add(_about("content_changed_in_place", record), "potential")
         if record.is_marked_deleted:
             tally.add(_about("deletion_mark", record), "potential")
+    tally.add_all(_older_than_targets(snapshot), "potential")
+    for record, claim in claims_of(snapshot):
+        if claim.target not in snapshot.records:
+            witness = Witness("claimed_record_missing", record.id, claim.relation, claim.target, record.namespace)
+            tally.add(witness, "potential")
     if before is None:
         return tally.finding(is_decidable=False, decided_by=A_SECOND_SNAPSHOT)
     tally.add_all(changes(before, snapshot))
@@ -37,6 +48,29 @@ def record_monotonicity(snapshot: Snapshot, *, before: Snapshot | None = None) -
 
 def _about(kind: str, record: SnapshotRecord) -> Witness:
     return Witness(kind, record.id, namespace=record.namespace)
+
+
+def _older_than_targets(snapshot: Snapshot) -> Iterator[Witness]:
+    """Ancestry edges that stood before the record at their end: what stands there now is not what was derived from."""
+    for edge in snapshot.edges:
+        target = snapshot.records.get(edge.target)
+        if edge.relation not in ANCESTRY or target is None or edge.created_at is None or target.created_at is None:
+            continue
+        if _is_before(edge.created_at, target.created_at):
+            facts = {"edge_at": edge.created_at.isoformat(), "target_at": target.created_at.isoformat()}
+            yield Witness("edge_older_than_target", *edge.key, target.namespace, facts=facts)
+
+
+def _is_before(first: datetime, second: datetime) -> bool:
+    """Whether one instant is before the other, whatever offset a clock without one had."""
+    apart = _as_utc(second) - _as_utc(first)
+    if (first.tzinfo is None) == (second.tzinfo is None):
+        return apart > timedelta()
+    return apart > (BEHIND if first.tzinfo is None else AHEAD)
+
+
+def _as_utc(moment: datetime) -> datetime:
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
 
 
 def changes(before: Snapshot, after: Snapshot) -> Iterator[Witness]:

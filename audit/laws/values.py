@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Literal, get_args
 
 ClauseName = Literal["L1", "L2", "L3", "L4i", "L4ii", "L5", "L6", "L7"]
@@ -47,6 +48,7 @@ class SnapshotRecord:
     payload : SHA-256 of all columns but the deletion mark.
     is_stale : the store's own content hash does not fit the content; None where it holds no hash.
     claims : in the order of the record, repetitions kept.
+    created_at : as the store says; naive where it names no offset, None where it says nothing that can be read.
     """
 
     id: str
@@ -56,11 +58,15 @@ class SnapshotRecord:
     claims: tuple[Claim, ...] = ()
     is_marked_deleted: bool = False
     is_stale: bool | None = None
+    created_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotEdge:
-    """One stored edge, read `source relation target`. `has_derivation_mark`: its metadata names a supersession."""
+    """One stored edge, read `source relation target`.
+
+    has_derivation_mark : its metadata names a supersession.   created_at : as that of a record.
+    """
 
     source: str
     relation: str
@@ -68,6 +74,7 @@ class SnapshotEdge:
     payload: bytes
     is_marked_deleted: bool = False
     has_derivation_mark: bool = False
+    created_at: datetime | None = None
 
     @property
     def key(self) -> tuple[str, str, str]:

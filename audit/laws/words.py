@@ -22,6 +22,11 @@ SEVERITIES: dict[Severity, str] = {
 KINDS: dict[str, tuple[str, str]] = {
     "content_changed_in_place": ("text that no longer fits its hash", "texts that no longer fit their hashes"),
     "deletion_mark": ("record marked deleted", "records marked deleted"),
+    "edge_older_than_target": (
+        "ancestry edge older than the record it ends at",
+        "ancestry edges older than the records they end at",
+    ),
+    "claimed_record_missing": ("claimed parent that is not there", "claimed parents that are not there"),
     "record_gone": ("record gone", "records gone"),
     "record_altered": ("record altered", "records altered"),
     "record_marked_deleted": ("record marked deleted since", "records marked deleted since"),

@@ -149,6 +149,11 @@ Made = Callable[[ForeignFile], ForeignFile]
 FOREIGN: dict[str, tuple[ClauseName, Made]] = {
     "content_changed_in_place": ("L1", lambda file: file.memory("x", content_hash="0" * 16)),
     "deletion_mark": ("L1", lambda file: file.memory("x", deleted_at="2026-03-02T00:00:00")),
+    "edge_older_than_target": (
+        "L1",
+        lambda file: file.memory("x", created_at="2099-01-01T00:00:00").derived("y", "evolved_from", "x"),
+    ),
+    "claimed_record_missing": ("L1", lambda file: file.derived("x", "evolved_from", "gone", edges=False)),
     "claim_without_edge_own": ("L2", lambda file: file.derived("x", "evolved_from", "a", edges=False)),
     "claim_without_edge_inherited": (
         "L2",
@@ -228,6 +233,32 @@ def test_half_a_pair_belongs_to_the_fragment_where_its_newer_end_says_so(
 ) -> None:
     findings = judged(tmp_path / "half.db", made).of("L3")
     assert [finding.scope for finding in findings if finding.verdict == "violated"] == [scope]
+
+
+@pytest.mark.parametrize(
+    ("edge", "target", "is_older"),
+    [
+        ("2026-03-01T00:00:00", "2026-03-01T00:00:00", False),
+        ("2026-03-01T00:00:00", "2026-03-01T00:00:01", True),
+        ("2026-03-01T00:00:00+02:00", "2026-03-01T00:00:00+00:00", True),
+        ("2026-03-01T02:00:00+02:00", "2026-03-01T00:00:00+00:00", False),
+        # A clock without an offset can mean any time up to 12 hours later and 14 hours earlier in UTC.
+        ("2026-03-01T00:00:00", "2026-03-01T12:00:00+00:00", False),
+        ("2026-03-01T00:00:00", "2026-03-01T12:00:01+00:00", True),
+        ("2026-03-01T00:00:00+00:00", "2026-03-01T14:00:00", False),
+        ("2026-03-01T00:00:00+00:00", "2026-03-01T14:00:01", True),
+        ("0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", True),
+        ("9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00", False),
+        ("yesterday", "2026-03-01T00:00:00", False),
+    ],
+)  # fmt: skip
+def test_an_edge_is_older_than_its_target_only_where_every_reading_of_their_clocks_says_so(
+    edge: str, target: str, is_older: bool, tmp_path: Path
+) -> None:
+    file = ForeignFile(tmp_path / "made.db").memory("old", created_at=target).memory("new")
+    file.edge("new", "evolved_from", "old", created_at=edge).edge("new", "references", "old", created_at=edge)
+    found = told(check(contextfs.load(file.done())), "L1", "edge_older_than_target")
+    assert [(each.record, each.target) for each in found] == [("new", "old")] * is_older
 
 
 def test_both_halves_of_a_supersession_belong_together() -> None:
