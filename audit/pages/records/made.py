@@ -86,10 +86,9 @@ def _rows(by: MadeBy | None) -> tuple[Definition, ...]:
     reason = by.reason if by.reason_given else f"{by.reason} (by default, nobody gave one)"
     rows = [Definition("reason", reason)]
     if by.kind == "merge":
-        rows += [
-            Definition("text", CONTENT_RULES.get(by.content_rule, by.content_rule)),
-            Definition("type", TYPE_RULES.get(by.type_rule, by.type_rule)),
-        ]
+        # Of an imported merge nobody knows how its type was chosen.
+        chosen = (("text", CONTENT_RULES, by.content_rule), ("type", TYPE_RULES, by.type_rule))
+        rows += [Definition(name, words.get(rule, rule)) for name, words, rule in chosen if rule]
     if by.valid_rule:
         rows.append(Definition("true when", by.valid_rule if by.kind == "merge" else "as its source", title=by.law))
     if by.law:
