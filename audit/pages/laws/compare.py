@@ -10,20 +10,18 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.shortcuts import render
+from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_http_methods
 
-from audit.access import Visit, page, problem_of
-from audit.components import Problem
-from audit.frame import address, pairs_of, words
+from audit.access import Visit, page
+from audit.frame import words
 from audit.laws.bisimilarity import tasks
 from audit.navigation import Link, breadcrumbs
+from audit.pages.laws.asking import Comparison, shown
 from audit.pages.ledger.filtering import seq_of
 from audit.secrets import covered
 from audit.templatetags.console import count
 from memory.base.asof import AsOf
-from memory.base.errors import DomainError
 from memory.ledger.queries import asof
 from memory.records.queries import detail as reads
 from memory.records.queries.detail import RecordDetail
@@ -52,22 +50,8 @@ class Beside:
 def records(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The form, and the answer where both records are named; a POST has a large namespace compared by a worker."""
     asked = {name: request.GET.get(name, "").strip().lower() for name in ("first", "second", "against")}
-    context: dict[str, Any] = {}
-    problem: Problem | None = None
-    try:
-        if asked["first"] and asked["second"]:
-            given = _given(visit, asked)
-            if request.method == "POST":
-                job = tasks.ask(visit.actor, given=given)
-                return HttpResponseRedirect(f"/laws/comparisons/{job.id}{visit.carry}")
-            is_long = tasks.is_long(visit.at.namespace)
-            context = {"given": given, "is_long": is_long, "post_url": address(request.path, pairs_of(request))}
-            if not is_long:
-                context |= answer(visit, given, tasks.outcome(visit.at.namespace, given))
-    except DomainError as error:
-        problem = problem_of(request, error)
-    context |= {**frame_of(visit), "asked": asked, "problem": problem}
-    return render(request, "laws/compare.html", context, status=problem.status if problem else 200)
+    comparison = Comparison("laws/compare.html", frame_of, _given, answer)
+    return shown(request, visit, comparison, asked=asked, is_asked=bool(asked["first"] and asked["second"]))
 
 
 def frame_of(visit: Visit) -> dict[str, Any]:
