@@ -10,7 +10,13 @@ from typing import Any
 from uuid import UUID
 
 from memory.base import instants
+from memory.base.errors import Invalid
 from memory.base.text import first_line
+
+# Ancestry stands in edges alone: a second telling of it could only agree by luck.
+LINEAGE_KEYS = frozenset({
+    "evolved_from", "evolved_into", "merged_from", "merged_into", "split_from", "split_into",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,19 @@ class NewRecord:
     @property
     def first_line(self) -> str:
         return first_line(self.summary or self.content)
+
+
+def lineage_key(metadata: Mapping[str, Any]) -> str:
+    """The first key by which metadata tells ancestry a second time; "" for none."""
+    return min(metadata.keys() & LINEAGE_KEYS, default="")
+
+
+def lineage_refusal(new: NewRecord) -> Invalid | None:
+    """Why the record is refused, whichever door it came through; None where its metadata tells no lineage."""
+    key = lineage_key(new.metadata)
+    if not key:
+        return None
+    return Invalid.at("metadata", expected=f"no key {key}: post a derivation", got=key, code="lineage_key")
 
 
 def details_of(new: NewRecord) -> dict[str, Any]:

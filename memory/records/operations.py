@@ -20,7 +20,14 @@ from memory.ledger.kernel import commitment
 from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
 from memory.records import fulltext
-from memory.records.content import NewRecord, details_of, indexed_text, request_of, text_digest
+from memory.records.content import (
+    NewRecord,
+    details_of,
+    indexed_text,
+    lineage_refusal,
+    request_of,
+    text_digest,
+)
 from memory.records.models import Record, RecordState, Withdrawal, doc_of
 
 CHUNK = 400
@@ -133,7 +140,8 @@ def save(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord]:
     """Save records as one entry; all or nothing. A record under its own known id is answered as before.
 
     Locks: the namespace head. Appends: `save`, one item for each new record.
-    Raises Conflict (id with another payload), Invalid (an id twice), Erased, IdempotencyMismatch, Forbidden, Stopped.
+    Raises Conflict (id with another payload), Invalid (an id twice, lineage in metadata), Erased,
+    IdempotencyMismatch, Forbidden, Stopped.
     """
     return [answer for answer in _save(by, records, spares=False) if isinstance(answer, SavedRecord)]
 
@@ -149,8 +157,9 @@ def save_each(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord | 
 @retried
 def _save(by: Actor, records: Sequence[NewRecord], *, spares: bool) -> list[SavedRecord | DomainError]:
     refusals = _twins(records)
+    refusals |= {index: refused for index, new in enumerate(records) if (refused := lineage_refusal(new)) is not None}
     if refusals and not spares:
-        raise _first(refusals)
+        raise _first(refusals) if len(records) > 1 else refusals[0]
     book = book_for(by)
     prepared = prepare(book, records)
     request = [request_of(new) for new in records] if by.idempotency_key else None

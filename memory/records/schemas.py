@@ -30,7 +30,7 @@ from memory.base.schemas import (
 )
 from memory.base.text import NOTE_CHARS, SUMMARY_CHARS
 from memory.ledger.schemas import Limit
-from memory.records.content import NewRecord
+from memory.records.content import NewRecord, lineage_key
 from memory.records.models import HIDDEN
 from memory.records.operations import SavedRecord
 from memory.records.queries.detail import RecordDetail, RecordRow
@@ -46,15 +46,11 @@ SourceClass = Literal["first_hand", "relayed", "derived"]
 State = Literal["current", "superseded", "withdrawn", "erased"]
 Tags = Annotated[list[Word], Field(max_length=TAGS)]
 Summary = Annotated[str, Field(max_length=SUMMARY_CHARS)]
-# Ancestry stands in edges alone: a second telling of it could only agree by luck.
-LINEAGE_KEYS = frozenset({
-    "evolved_from", "evolved_into", "merged_from", "merged_into", "split_from", "split_into",
-})  # fmt: skip
 
 
 def _tells_no_lineage(value: dict[str, Any]) -> dict[str, Any]:
-    if told := sorted(value.keys() & LINEAGE_KEYS):
-        raise PydanticCustomError("lineage_key", "no key {key}: post a derivation", {"key": told[0]})
+    if key := lineage_key(value):
+        raise PydanticCustomError("lineage_key", "no key {key}: post a derivation", {"key": key})
     return value
 
 

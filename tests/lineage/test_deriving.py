@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import DatabaseError, transaction
 
 from memory.base import ids
+from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, NotFound, StaleVersion
 from memory.ledger.models import Content, Entry
+from memory.ledger.queries import asof
+from memory.ledger.queries.asof import namespace_named
 from memory.ledger.queries.verification import scan
 from memory.lineage.models import ANCESTRY, INVERSE, LINKS, ONE_WAY, SYMMETRIC, Derivation, Edge
 from memory.lineage.operations import derivations
@@ -20,6 +24,8 @@ from memory.lineage.queries.ancestry import ancestry, descendants
 from memory.lineage.queries.timeline import timeline
 from memory.records.models import Record
 from memory.records.queries import detail, lists
+from tests.interchange.foreign import ForeignFile
+from tests.interchange.importing import imported
 from tests.states import everything, row_counts
 from tests.world import World
 
@@ -223,11 +229,17 @@ def test_each_record_claims_exactly_its_own_parents() -> None:
     }  # fmt: skip
 
 
-def test_metadata_that_looks_like_lineage_is_metadata() -> None:
-    world = World()
-    stranger = uuid4()
-    saved = world.save(metadata={"evolved_from": str(stranger), "merged_from": [str(stranger)]}).id
-    assert ancestry(world.now(), record=saved).items == ()
+def test_metadata_of_an_import_that_looks_like_lineage_is_metadata_and_is_not_carried_on(tmp_path: Path) -> None:
+    file = ForeignFile(tmp_path / "store.db").memory("a", metadata={"evolved_into": "elsewhere", "kept": 1})
+    (applied,) = imported(file.done()).applied
+    here = namespace_named(applied.namespace).pk
+    old = Record.objects.get(namespace=here).id
+    assert detail.record(asof.now(here), id=old).metadata == {"evolved_into": "elsewhere", "kept": 1}
+    assert ancestry(asof.now(here), record=old).items == ()
+    (new,) = derivations.evolve(
+        Actor(here, "system"), record=old, base="", changes={"content": "anew"}, cause=Cause("correction")
+    ).records
+    assert detail.record(asof.now(here), id=new).metadata == {"kept": 1}
 
 
 def test_an_identifier_that_the_allocator_repeats_fails_the_whole_operation() -> None:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from memory.records.schemas import LINEAGE_KEYS
+from memory.records.content import LINEAGE_KEYS
 from tests.contract.callers import Caller, caller, places
 from tests.world import World
 

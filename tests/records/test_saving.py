@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
@@ -13,8 +14,9 @@ from memory.base.errors import Conflict, Invalid, NotFound
 from memory.ledger.queries import asof
 from memory.lineage.queries.ancestry import ancestry
 from memory.records import operations as records
-from memory.records.content import NewRecord
+from memory.records.content import LINEAGE_KEYS, NewRecord
 from memory.records.models import Record
+from memory.records.operations import SavedRecord
 from memory.records.queries import detail, lists
 from tests.states import everything, row_counts
 from tests.world import World
@@ -213,3 +215,29 @@ def test_any_text_is_read_as_it_was_given() -> None:
         assert (read.content, read.summary, read.metadata) == (content, summary, {key: value})
 
     round_trip()
+
+
+@pytest.mark.parametrize("key", sorted(LINEAGE_KEYS))
+def test_metadata_tells_no_lineage_whatever_door_it_comes_through(key: str) -> None:
+    world = World()
+    old = world.save("a note").id
+    before = everything(world.namespace)
+    told = {key: str(old), "kept": 1}
+    writes: list[Callable[[], object]] = [
+        lambda: world.save("another", metadata=told),
+        lambda: world.evolve(old, metadata=told),
+        lambda: world.split(old, "one", "two", metadata=told),
+    ]
+    for write in writes:
+        with pytest.raises(Invalid) as refused:
+            write()
+        assert [(place.loc, place.code) for place in refused.value.errors] == [(("metadata",), "lineage_key")]
+    assert everything(world.namespace) == before
+
+
+def test_of_several_the_one_whose_metadata_tells_lineage_is_refused_in_its_place() -> None:
+    world = World()
+    news = [NewRecord("note", "one"), NewRecord("note", "two", metadata={"merged_from": []})]
+    first, second = records.save_each(world.scout, records=news)
+    assert isinstance(first, SavedRecord)
+    assert isinstance(second, Invalid)

@@ -17,7 +17,7 @@ from memory.lineage.effects import Effects
 from memory.lineage.models import REASONS, Derivation
 from memory.lineage.operations.links import edge_draft
 from memory.lineage.queries.sources import SourceRecord
-from memory.records.content import NewRecord
+from memory.records.content import NewRecord, lineage_refusal
 from memory.records.models import RecordState
 from memory.records.operations import Parent, Prepared, enter, prepare
 
@@ -85,7 +85,13 @@ def derive(
     lines: Sequence[UUID | None], request: Mapping[str, Any], newer: UUID | None = None,
     recheck: Callable[[], None] | None = None,
 ) -> Derived:  # fmt: skip
-    """The common body: prepared before the lock, checked again under it, written as one entry."""
+    """The common body: prepared before the lock, checked again under it, written as one entry.
+
+    Raises Invalid (metadata that tells lineage), Raced, and as `opened`.
+    """
+    for new in news:
+        if (refused := lineage_refusal(new)) is not None:
+            raise refused
     relation = RELATION[kind]
     book = book_for(by)
     above = [Parent(relation, source.id, source.ancestry_digest) for source in sources]

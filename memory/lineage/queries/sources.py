@@ -11,7 +11,7 @@ from memory.base import sql
 from memory.base.errors import Erased, Invalid, NotFound, Withdrawn
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.kernel import Source
-from memory.records.content import NewRecord
+from memory.records.content import LINEAGE_KEYS, NewRecord
 from memory.records.models import RecordState
 
 # How many columns of `_joined` stand before those of the state.
@@ -50,13 +50,14 @@ class SourceRecord:
             raise Erased(f"The record {self.id} is erased; give the content.", id=str(self.id))
 
     def carried_as_is(self) -> NewRecord:
-        """The payload of this record, as a new one would be given it."""
+        """The payload of this record, as a new one would be given it: what its metadata says of lineage stays here."""
         source = self.details.get("source", {})
+        metadata = self.details.get("metadata", {})
         return NewRecord(
             type=self.type, content=self.content or "", summary=self.details.get("summary", ""),
             tags=tuple(self.details.get("tags", ())), valid_from=self.state.valid_from, valid_to=self.state.valid_to,
-            metadata=self.details.get("metadata", {}), source_class=self.state.source_class,
-            origin=source.get("origin", ""), pointer=source.get("pointer", ""),
+            metadata={key: value for key, value in metadata.items() if key not in LINEAGE_KEYS},
+            source_class=self.state.source_class, origin=source.get("origin", ""), pointer=source.get("pointer", ""),
         )  # fmt: skip
 
     def carried(self) -> NewRecord:
