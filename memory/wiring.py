@@ -12,9 +12,9 @@ from memory.agents.runs import attach
 from memory.base import gate, projections
 from memory.checks.attention import BROKEN_LAWS, FAILING_SCANS
 from memory.checks.ledger_scan import NAME as LEDGER_SCAN
-from memory.checks.ledger_scan import verify
 from memory.checks.models import CheckRun
 from memory.checks.running import run_by_name
+from memory.checks.scan_on_demand import SCAN_ON_DEMAND
 from memory.checks.scrubbing import scrubbed_after
 from memory.interchange.exports import exports_that_held
 from memory.interchange.models import ImportRun
@@ -54,7 +54,7 @@ def connect() -> None:
     radius.contribute(exports_that_held)
     radius.quoted_by(quoting_records)
     _connect_erasure()
-    run_by_name(LEDGER_SCAN, lambda by: verify(by)[0])
+    run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
         projections.register(projector)

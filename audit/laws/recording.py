@@ -9,13 +9,9 @@ Invariants
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from typing import Any
 from uuid import UUID
-
-from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError
 
 from audit.laws import ours
 from audit.laws.clauses import BY_CLAUSE
@@ -23,12 +19,10 @@ from audit.laws.ours import Progress
 from audit.laws.values import CLAUSE_NAMES, ClauseName, Report, Witness
 from memory.base import gate
 from memory.base.actor import Actor
-from memory.checks.operations import RECORD, Found, Outcome, Recorded, record_runs
+from memory.checks.operations import RECORD, Found, Outcome, Recorded, as_far_as_it_takes, record_runs
 from memory.ledger.queries import asof
 
-VERSION = 1
-
-logger = logging.getLogger("audit.laws")
+VERSION = 2
 
 
 def run(
@@ -37,17 +31,13 @@ def run(
     """Check the actor's namespace as it stands and write one run down for each clause asked for, in their order.
 
     The runs are none where the log takes no entry.   Appends: `record_check`, one entry for all.
-    Raises Forbidden, Stopped.
+    Raises Forbidden, Stopped, IdempotencyMismatch, Erased.
     """
     gate.permits(by, RECORD)
     at = asof.now(by.namespace)
     report = ours.check(at, progress=progress)
-    try:
-        return report, tuple(record_runs(by, outcomes=[_outcome(report, clause, at_seq=at.seq) for clause in clauses]))
-    except (DatabaseError, ObjectDoesNotExist, LookupError):
-        # Appending trusts the head and the tree; where they are broken it fails by whatever it misses first.
-        logger.exception("laws not recorded", extra={"fields": {"namespace_id": by.namespace}})
-        return report, ()
+    outcomes = [_outcome(report, clause, at_seq=at.seq) for clause in clauses]
+    return report, tuple(as_far_as_it_takes(by.namespace, lambda: record_runs(by, outcomes=outcomes)) or ())
 
 
 def _outcome(report: Report, clause: ClauseName, *, at_seq: int) -> Outcome:

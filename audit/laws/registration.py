@@ -4,23 +4,32 @@ from __future__ import annotations
 
 from functools import partial
 
-from audit.laws import recording
+from audit.laws import recording, tasks
 from audit.laws.clauses import LAWS
 from audit.laws.values import ClauseName
 from memory.base.actor import Actor
-from memory.base.errors import Unavailable
+from memory.base.jobs import Job
 from memory.checks.operations import Recorded
-from memory.checks.running import run_by_name
+from memory.checks.running import OnDemand, run_by_name, taken_down
 
 
 def register() -> None:
     """Idempotent: called once when the site is ready."""
     for law in LAWS:
-        run_by_name(law.name, partial(_run, clause=law.clause))
+        run_by_name(
+            law.name,
+            OnDemand(
+                now=partial(_run, clause=law.clause), ask=partial(tasks.ask_laws, clauses=[law.clause]),
+                kind=tasks.KIND, given={"clauses": [law.clause]}, run_of=partial(_run_of, clause=law.clause),
+                page="/laws/runs",
+            ),
+        )  # fmt: skip
 
 
 def _run(by: Actor, *, clause: ClauseName) -> Recorded:
     _, recorded = recording.run(by, clauses=[clause])
-    if not recorded:
-        raise Unavailable("The log takes no entry, so what was found cannot be written down; verify the ledger first.")
-    return recorded[0]
+    return taken_down(recorded[0] if recorded else None)
+
+
+def _run_of(job: Job, *, clause: ClauseName) -> str | None:
+    return job.outcome["runs"].get(clause)

@@ -29,7 +29,7 @@ KIND = "law_check"
 def ask_laws(by: Actor, *, clauses: Sequence[ClauseName] = CLAUSE_NAMES) -> Job:
     """Have the laws checked. A short log is read at once; a long one by the next free worker.   Raises Forbidden."""
     gate.permits(by, RECORD)
-    given = {"clauses": list(clauses), "namespace": namespace_name(by.namespace)}
+    given = {"clauses": list(clauses), "namespace": namespace_name(by.namespace), "key": by.idempotency_key}
     job = jobs.ask(by, kind=KIND, given=given)
     if is_long(by.namespace):
         check_laws.enqueue(str(job.id))

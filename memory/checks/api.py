@@ -9,6 +9,7 @@ from ninja.responses import Status
 
 from memory.base import gate
 from memory.base.doors import Entered, Routes, actor, made, page
+from memory.base.errors import Unavailable
 from memory.base.schemas import Act, Id
 from memory.checks import operations, queries, running
 from memory.checks.schemas import (
@@ -53,16 +54,30 @@ def check(request: Entered, check: Annotated[Id, Path()], point: Query[Point]) -
 
 @routes.write("/checks/{name}/run", need=RUN, answer=CheckedOut, makes=True)
 def run(request: Entered, name: Annotated[CheckName, Path()], body: Act | None = None) -> Status[CheckedOut]:
-    """Run a check now and record what it finds."""
+    """Run a check and record what it finds.
+
+    A short log is checked at once. A long one is checked by a worker: until it is done the answer is `unavailable`,
+    with `job`, and `url` of the page that tells how far it is. Ask again under the same `Idempotency-Key` for what it
+    found; without a key that is answered for a minute. What a worker does belongs to no `run` of a body.
+    """
     by = actor(request, (body or Act()).run)
     done = running.run(by, name=name)
+    if isinstance(done, running.Waiting):
+        url = page(request, done.path)
+        raise Unavailable(
+            f"The log is long, so a worker checks it; ask again, or see {url}.", job=str(done.job), url=url
+        )
     found = queries.check_run(asof.now(by.namespace), id=done.id)
     return made(CheckedOut.of(done, found, url=page(request, "/laws")), is_new=not done.replayed)
 
 
 @routes.write("/laws/{clause}/waive", need=gate.OWN, answer=WaivedOut)
 def waive(request: Entered, clause: Annotated[CheckName, Path()], body: WaiveIn) -> WaivedOut:
-    """Count an invariant as settled until a date; its verdict stays. `clause` is L1 to L7, or the name of a check."""
+    """Count an invariant as settled until a date; its verdict stays. `clause` is L1 to L7, or the name of a check.
+
+    A check that is not run here any more can be waived by the whole name of its runs.
+    """
     by = actor(request, body.run)
-    done = operations.waive(by, name=running.named(clause), reason=body.reason, expires_at=body.expires_at)
+    name = running.named(clause, also=queries.names_that_ran(asof.now(by.namespace)))
+    done = operations.waive(by, name=name, reason=body.reason, expires_at=body.expires_at)
     return WaivedOut.of(done, url=page(request, "/laws"))

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.core.exceptions import ObjectDoesNotExist
+from django.db import DatabaseError
+
 from memory.base import gate, ids, instants
 from memory.base.actor import Actor
 from memory.base.answers import Appended
-from memory.base.errors import Invalid
+from memory.base.errors import DomainError, Erased, Forbidden, IdempotencyMismatch, Invalid, Stopped
 from memory.checks.models import VERDICTS, CheckRun, Finding, Waiver
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import opened
@@ -21,6 +25,10 @@ FINDINGS_KEPT = 500
 RECORD = gate.Requirement(("read",))
 # A year to the end of its last day; a waiver without an end would be a law repealed.
 LONGEST_WAIVER = timedelta(days=366)
+# What says something of who asks or of the request, and nothing of the log.
+OF_THE_ASKER = (Forbidden, Stopped, IdempotencyMismatch, Erased)
+
+logger = logging.getLogger("memory.checks")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +98,21 @@ def record_runs(by: Actor, *, outcomes: Sequence[Outcome]) -> list[Recorded]:
         for run, outcome in zip(runs, outcomes, strict=True):
             entry.add(*_findings(run, outcome.found))
     return [Recorded(run, entry.seq) for run in runs]
+
+
+def as_far_as_it_takes[Written](namespace: int, write: Callable[[], Written]) -> Written | None:
+    """What `write` answers; None where the log of the namespace takes no entry, so that what was found is still told.
+
+    Raises what refuses the asker: OF_THE_ASKER.
+    """
+    try:
+        return write()
+    except OF_THE_ASKER:
+        raise
+    except (DatabaseError, ObjectDoesNotExist, LookupError, DomainError):
+        # Appending trusts the head and the tree; where they are broken it fails by whatever it misses first.
+        logger.exception("run of a check not recorded", extra={"fields": {"namespace_id": namespace}})
+        return None
 
 
 def _findings(run: UUID, found: Sequence[Found]) -> list[Draft]:

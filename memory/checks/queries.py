@@ -69,6 +69,11 @@ def count_runs(at: AsOf, *, name: str = "", before: int | None = None) -> int:
     return _runs(at, name, before).count()
 
 
+def names_that_ran(at: AsOf) -> list[str]:
+    """The names of the checks of which a run stands, in order."""
+    return list(_runs(at, "", None).order_by("check_name").values_list("check_name", flat=True).distinct())
+
+
 def _runs(at: AsOf, name: str, before: int | None) -> QuerySet[CheckRun]:
     rows = CheckRun.objects.filter(namespace=at.namespace, seq__lte=at.seq)
     rows = rows if before is None else rows.filter(seq__lt=before)

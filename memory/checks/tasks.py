@@ -7,31 +7,25 @@ Invariants
 
 from __future__ import annotations
 
-import logging
+from dataclasses import replace
 from uuid import UUID
 
-from django.core.exceptions import ObjectDoesNotExist
-from django.db import DatabaseError
 from django.tasks import task
 
 from memory.agents.identity import by_person
 from memory.agents.setup import system
 from memory.base import clock, gate, jobs
 from memory.base.actor import Actor
-from memory.base.errors import DomainError
 from memory.base.jobs import Job
 from memory.checks.ledger_scan import record, report_of
-from memory.checks.operations import RECORD, Recorded
+from memory.checks.operations import RECORD, as_far_as_it_takes
 from memory.ledger.models import Item, Namespace
-from memory.ledger.queries.scanning import Scan
 from memory.ledger.queries.verdicts import read_kept
 from memory.ledger.queries.verification import scan
 
 KIND = "ledger_scan"
 # A scan hashes some thousands of items in a second.
 IN_REQUEST_ITEMS = 4_000
-
-logger = logging.getLogger("memory.checks")
 
 
 def ask_scan(by: Actor, *, kept: str = "") -> Job:
@@ -42,7 +36,8 @@ def ask_scan(by: Actor, *, kept: str = "") -> Job:
     gate.permits(by, RECORD)
     if kept:
         read_kept(kept)
-    job = jobs.ask(by, kind=KIND, given={"kept": kept, "namespace": Namespace.objects.get(pk=by.namespace).name})
+    name = Namespace.objects.get(pk=by.namespace).name
+    job = jobs.ask(by, kind=KIND, given={"kept": kept, "namespace": name, "key": by.idempotency_key})
     if is_long(by.namespace):
         scan_ledger.enqueue(str(job.id))
     else:
@@ -62,7 +57,7 @@ def run_scan(id: UUID) -> None:
         found = scan(
             by.namespace, kept=work.job.given["kept"], progress=lambda done, total: work.tell("hashing", done, total)
         )
-        written = _written(by, found)
+        written = as_far_as_it_takes(by.namespace, lambda: record(by, found))
         work.end({"run": str(written.id) if written else None, "report": None if written else report_of(found)})
 
 
@@ -72,19 +67,12 @@ def is_long(namespace: int) -> bool:
 
 
 def actor_of(job: Job) -> Actor:
-    """Who writes down what the job found. `given` of the job names its namespace.   Raises NotFound."""
+    """Who writes down what the job found, under the key of who asked for it. `given` names namespace and key.
+
+    Raises NotFound (the asker is no member any more).
+    """
     host = system(job.namespace)
     if job.person is None:
         return host
     by = by_person(job.person, namespace=job.given["namespace"], now=clock.now())
-    return by if host.event_at is None else host
-
-
-def _written(by: Actor, found: Scan) -> Recorded | None:
-    """The run as it was recorded; None where the log takes no entry."""
-    try:
-        return record(by, found)
-    except (DatabaseError, ObjectDoesNotExist, LookupError, DomainError):
-        # Appending trusts the head and the tree; where they are broken it fails by whatever it misses first.
-        logger.exception("scan not recorded", extra={"fields": {"namespace_id": by.namespace}})
-        return None
+    return replace(by, idempotency_key=job.given.get("key", "")) if host.event_at is None else host

@@ -16,7 +16,7 @@ from memory.agents import runs
 from memory.base import clock, jobs
 from memory.base.actor import RunGiven
 from memory.checks import operations as checks
-from memory.checks import running
+from memory.checks.ledger_scan import verify
 from memory.checks.operations import Found
 from memory.interchange import queries as imports
 from memory.interchange import tasks as uploads
@@ -54,7 +54,7 @@ class Furnished(World):
         self._import(folder)
         self._people()
         self._laws()
-        self.check = running.run(self.charlie, name="ledger_scan").id
+        self.check = verify(self.charlie)[0].id
         self.scan = jobs.ask(self.charlie, kind="ledger_scan", given={"kept": "", "namespace": self.name}).id
         self.signed_seq = checkpoints.checkpoint(self.namespace).seq
 

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
-from uuid import uuid4
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
 
 import pytest
 
+from audit.laws import tasks as laws
 from memory.base import clock, instants
 from memory.checks import queries
+from memory.checks import tasks as scans
 from memory.checks.board import board
+from memory.checks.models import CheckRun
 from memory.checks.operations import Outcome, record_runs
 from tests.contract.callers import caller, places
 from tests.world import World
@@ -84,3 +90,82 @@ def test_an_owner_waives_until_a_date_to_come_and_not_for_ever(world: World) -> 
     for who in (world.bob, world.charlie):
         assert caller(world, who).post("/laws/L4ii/waive", body).status_code == 403
     assert queries.check_runs(world.now()) == []
+
+
+def test_a_check_that_has_run_and_can_run_no_more_is_waived_by_its_name(world: World) -> None:
+    record_runs(world.charlie, outcomes=[Outcome("probe.clock", 1, "failed", 1, 1, [], {})])
+    owner = caller(world, world.alice)
+    body = {"reason": "known and harmless", "expires_at": instants.text(clock.now() + timedelta(days=30))}
+    assert owner.post("/laws/probe.clock/waive", body).status_code == 200
+    assert list(board(world.now())) == ["probe.clock"]
+    assert owner.post("/laws/probe.dial/waive", body).status_code == 404
+    assert owner.post("/checks/probe.clock/run").status_code == 404
+
+
+class TestALongLog:
+    """Whoever asks is told to wait, and finds what came of it by asking again."""
+
+    @pytest.fixture
+    def queue(self, monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> list[str]:
+        enqueued: list[str] = []
+
+        class Queue:
+            def enqueue(self, job: str) -> None:
+                enqueued.append(job)
+
+        settings.PALIMPSEST_HOME = tmp_path
+        monkeypatch.setattr(scans, "IN_REQUEST_ITEMS", 0)
+        monkeypatch.setattr(scans, "scan_ledger", Queue())
+        monkeypatch.setattr(laws, "check_laws", Queue())
+        return enqueued
+
+    @pytest.mark.parametrize(
+        ("name", "work", "page"),
+        [("ledger_scan", scans.run_scan, "/ledger/scans/"), ("law.L7", laws.run_laws, "/laws/runs/")],
+    )
+    @pytest.mark.parametrize("key", ["", "once"])
+    def test_is_checked_by_a_worker_and_answered_when_asked_again(
+        self, world: World, queue: list[str], name: str, work: Callable[[UUID], None], page: str, key: str
+    ) -> None:
+        auditor = caller(world, world.charlie)
+        headers = {"Idempotency-Key": key} if key else {}
+
+        def ask() -> Any:
+            return auditor.post(f"/checks/{name}/run", headers=headers)
+
+        answers = [ask(), ask()]
+        assert [(answer.status_code, answer.headers["Retry-After"]) for answer in answers] == [(503, "1")] * 2
+        (job,) = queue
+        for answer in answers:
+            told = answer.json()
+            assert (told["code"], told["job"]) == ("unavailable", job)
+            assert told["url"].startswith(f"{page}{job}?ns=")
+        work(UUID(job))
+        with clock.fixed(clock.now() + timedelta(hours=1 if key else 0)):
+            done = ask()
+        assert (done.status_code, done.json()["replayed"]) == (200, True)
+        assert CheckRun.objects.get().id == UUID(done.json()["id"])
+        assert len(queue) == 1
+
+    def test_is_checked_anew_where_no_key_says_that_it_is_the_same_request(
+        self, world: World, queue: list[str]
+    ) -> None:
+        auditor = caller(world, world.charlie)
+        auditor.post("/checks/ledger_scan/run")
+        scans.run_scan(UUID(queue[0]))
+        with clock.fixed(clock.now() + timedelta(hours=1)):
+            assert auditor.post("/checks/ledger_scan/run").status_code == 503
+        assert caller(world, world.alice).post("/checks/ledger_scan/run").status_code == 503
+        assert auditor.post("/checks/ledger_scan/run", headers={"Idempotency-Key": "other"}).status_code == 503
+        assert len(queue) == 4
+
+    def test_tells_why_a_worker_could_not_check_it(self, world: World, queue: list[str]) -> None:
+        reviewer = caller(world, world.bob)
+        world.save("a note")
+        headers = {"Idempotency-Key": "once"}
+        reviewer.post("/checks/law.L7/run", headers=headers)
+        laws.run_laws(UUID(queue[0]))
+        reviewer.post("/checks/law.L6/run", headers=headers)
+        laws.run_laws(UUID(queue[1]))
+        refused = reviewer.post("/checks/law.L6/run", headers=headers)
+        assert (refused.status_code, refused.json()["code"]) == (409, "idempotency_mismatch")

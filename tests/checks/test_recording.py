@@ -7,14 +7,14 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import DatabaseError, connection
 
 from memory.base import clock
-from memory.base.errors import Forbidden, Invalid, NotFound
+from memory.base.errors import DomainError, Forbidden, IdempotencyMismatch, Invalid, NotFound, Stopped, Unavailable
 from memory.checks import queries
 from memory.checks.ledger_scan import verify
 from memory.checks.models import CheckRun, Finding
-from memory.checks.operations import FINDINGS_KEPT, Found, record_run, waive
+from memory.checks.operations import FINDINGS_KEPT, Found, as_far_as_it_takes, record_run, waive
 from memory.ledger.models import Content, Entry
 from memory.ledger.queries.verification import scan
 from tests.conftest import lifted_triggers
@@ -125,3 +125,23 @@ def test_a_waiver_asked_for_again_after_its_end_is_answered_as_before() -> None:
     with clock.fixed(ends + timedelta(days=1)):
         again = waive(by, name="ledger_scan", reason="known", expires_at=ends)
     assert (again.seq, again.replayed) == (first.seq, True)
+
+
+@pytest.mark.parametrize(
+    "fault", [Unavailable("a node is gone"), KeyError(7), DatabaseError("no"), Entry.DoesNotExist()]
+)
+def test_what_was_found_is_not_lost_where_the_log_takes_no_entry(fault: Exception) -> None:
+    def write() -> int:
+        raise fault
+
+    assert as_far_as_it_takes(1, write) is None
+    assert as_far_as_it_takes(1, lambda: 7) == 7
+
+
+@pytest.mark.parametrize("refusal", [Forbidden("no"), IdempotencyMismatch("another request"), Stopped("frozen")])
+def test_who_may_not_write_a_run_down_is_told_so(refusal: DomainError) -> None:
+    def write() -> int:
+        raise refusal
+
+    with pytest.raises(type(refusal)):
+        as_far_as_it_takes(1, write)
