@@ -150,6 +150,24 @@ def test_a_planted_violation_is_shown_with_its_place_and_what_to_do(fault: plant
         assert record is None or str(record) in text
 
 
+def test_what_breaks_no_law_by_itself_is_told_beside_the_one_about_ancestry_with_what_to_do() -> None:
+    scene = Scene()
+    alice = browser(scene.world.alice)
+    alice.post("/laws/run?ns=lab")
+    assert "Beside the law" not in alice.get("/laws/law.L2?ns=lab").text
+    with planted():
+        scene.edge(source=scene.plain, target=scene.merged)
+        alice.post("/laws/run?ns=lab")
+        text, other = (alice.get(f"/laws/{name}?ns=lab").text for name in ("law.L2", "law.L1"))
+    _, beside = text.split("Beside the law</h2>")
+    beside, _ = beside.split("</section>", maxsplit=1)
+    assert 'data-aside="ancestor_not_earlier"' in beside
+    assert "1 ancestor that is not earlier in the log for information" in words(beside)
+    assert remedy("ancestor_not_earlier") in words(beside)
+    assert f"/records/{scene.merged}" in beside
+    assert "Beside the law" not in other
+
+
 def test_every_kind_that_a_checker_of_ours_can_report_has_its_remedy() -> None:
     kinds = set()
     for path in LAWS_FOLDER.glob("ours*.py"):

@@ -131,6 +131,7 @@ def _found(request: HttpRequest, visit: Visit, found: CheckDetail) -> dict[str, 
         "n_unlisted": max(0, n_violations - len(every)),
         "rows": rows,
         "pager": Pager(before, behind, text),
+        "asides": witnesses.asides(visit, found),
         "decided_by": witnesses.decided_by(found),
         "is_erased": found.report is None,
     }

@@ -16,6 +16,7 @@ from audit.pages.laws.remedies import remedy
 from memory.checks.queries import CheckDetail, FindingRow
 
 LISTED = 50
+ABOUT_ANCESTRY = "L2"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,21 @@ class Kind:
     remedy: str
 
 
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """Something that breaks no law by itself; `rows` are the first of it."""
+
+    words: str
+    code: str
+    count: int
+    remedy: str
+    rows: tuple[Counterexample, ...]
+
+    @property
+    def n_unlisted(self) -> int:
+        return self.count - len(self.rows)
+
+
 def kinds_of(found: CheckDetail) -> tuple[Kind, ...]:
     """What was counted, violations first; from the findings where the report is no law's."""
     scopes = _scopes(found)
@@ -80,6 +96,20 @@ def counterexamples(visit: Visit, found: CheckDetail) -> tuple[Counterexample, .
         for witness in scope["witnesses"]
         if scope["severities"].get(witness["kind"]) == "violation"
     )
+
+
+def asides(visit: Visit, found: CheckDetail) -> tuple[Beside, ...]:
+    """What the pass found beside the laws. All of it is about ancestry, so the page of L2 tells it."""
+    report = found.report
+    if not isinstance(report, Mapping) or report.get("clause") != ABOUT_ANCESTRY:
+        return ()
+    return tuple(
+        Beside(
+            kind_words(each["kind"], each["count"]), each["kind"], each["count"], remedy(each["kind"]),
+            tuple(_of_witness(visit, witness) for witness in each["witnesses"][:LISTED]),
+        )
+        for each in report.get("asides", ())
+    )  # fmt: skip
 
 
 def decided_by(found: CheckDetail) -> str:
