@@ -32,4 +32,5 @@ def _run(by: Actor, *, clause: ClauseName) -> Recorded:
 
 
 def _run_of(job: Job, *, clause: ClauseName) -> str | None:
-    return job.outcome["runs"].get(clause)
+    runs: dict[str, str] = job.outcome["runs"]
+    return runs.get(clause)

@@ -23,7 +23,9 @@ from memory.base import clock, jobs
 from memory.checks.board import board
 from memory.checks.models import CheckRun, Waiver
 from memory.checks.operations import Found, record_run, waive
+from memory.checks.queries import CheckDetail, check_run
 from memory.ledger.models import Entry, Node
+from memory.ledger.queries import asof
 from tests.browsers import browser
 from tests.laws import planting
 from tests.laws.planting import Scene, planted
@@ -55,6 +57,10 @@ def rows(text: str) -> list[tuple[str, str]]:
     """(state, title) of each row of the board, from the top."""
     found = re.findall(r'<tr data-row data-state="(\w+)"><th scope="row"[^>]*><a[^>]*>([^<]+)</a>', text)
     return [(state, title) for state, title in found]
+
+
+def detail_of(run: CheckRun) -> CheckDetail:
+    return check_run(asof.now(run.namespace.pk), id=run.id)
 
 
 def broken(world: World, name: str = "law.L7", *, n: int = 1, verdict: str = "violated") -> None:
@@ -90,6 +96,21 @@ def test_the_laws_are_run_from_the_board_by_whoever_may_read(world: World) -> No
     assert "up to date" not in text
     world.save("a third")
     assert "2 entries since" in words(browser(world.charlie).get("/laws").text)
+
+
+def test_a_run_that_a_job_did_says_how_long_it_took_and_its_report_does_not(world: World, alice: Client) -> None:
+    recording.run(world.charlie, clauses=["L1"])
+    assert "took" not in words(alice.get("/laws").text)
+    start = clock.now()
+    with clock.fixed(start):
+        job = jobs.ask(world.alice, kind=tasks.KIND, given={"clauses": ["L1"], "namespace": world.name, "key": ""})
+    with clock.fixed(start + timedelta(minutes=4)):
+        tasks.run_laws(job.id)
+    assert words(alice.get("/laws").text).count("took 4 minutes") == 1
+    assert "took 4 minutes, from being asked for to being written down" in words(alice.get("/laws/law.L1").text)
+    assert "took" not in words(alice.get("/laws/law.L2").text)
+    first, second = (run.report | {"measures": {}} for run in map(detail_of, CheckRun.objects.order_by("seq")))
+    assert first == second
 
 
 def test_what_is_broken_stands_first_then_what_never_ran_then_what_is_waived(world: World, alice: Client) -> None:

@@ -7,6 +7,7 @@ Invariants
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
@@ -17,6 +18,7 @@ from django.views.decorators.http import require_safe
 from audit import recorded
 from audit.access import Visit, page
 from audit.exports import csv_answer, json_answer
+from audit.pages.laws.durations import taken
 from audit.pages.laws.invariants import Invariant, listed
 from audit.pages.laws.series import caption, days_of, slots, state_of, strip, until_words
 from memory.checks.board import CheckStanding, RunPoint, WaiverRow, board
@@ -30,7 +32,10 @@ WAIVED_RANK = 2
 
 @dataclass(frozen=True, slots=True)
 class BoardRow:
-    """One invariant. `n_behind` counts the entries since the last run, and since those that were made beside it."""
+    """One invariant. `n_behind` counts the entries since the last run, and since those that were made beside it.
+
+    took : how long the last run took; None where that is not known.
+    """
 
     invariant: Invariant
     url: str
@@ -40,6 +45,7 @@ class BoardRow:
     waiver: WaiverRow | None
     strip: SafeString
     caption: str
+    took: timedelta | None
 
     @property
     def waived_until(self) -> str:
@@ -89,7 +95,7 @@ def as_json(request: HttpRequest, visit: Visit) -> HttpResponseBase:
 def board_rows(visit: Visit) -> tuple[BoardRow, ...]:
     """Every invariant in the order of the board: broken, not run, waived, undecidable, holding. Two queries."""
     stands = board(visit.at)
-    days = days_of(stands.values())
+    days, lengths = days_of(stands.values()), taken(visit.at.namespace)
     rows = []
     for invariant in listed(stands):
         standing = stands.get(invariant.name) or CheckStanding(invariant.name, (), ())
@@ -98,7 +104,7 @@ def board_rows(visit: Visit) -> tuple[BoardRow, ...]:
         row = BoardRow(
             invariant, f"/laws/{invariant.name}{visit.carry}", state_of(standing.last), standing.last,
             n_behind(visit, standing, stands.values()), standing.waiver(visit.frame.read_at),
-            strip(shown, title=told), told,
+            strip(shown, title=told), told, lengths.get(str(standing.last.id)) if standing.last is not None else None,
         )  # fmt: skip
         rows.append(row)
     return tuple(sorted(rows, key=lambda row: row.rank))

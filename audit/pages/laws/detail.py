@@ -14,8 +14,9 @@ from audit.laws.values import Verdict
 from audit.navigation import Link, breadcrumbs
 from audit.pages.laws import series, witnesses
 from audit.pages.laws.board import n_behind
+from audit.pages.laws.durations import taken
 from audit.pages.laws.invariants import BY_NAME, Invariant, code_of, listed
-from audit.templatetags.console import count
+from audit.templatetags.console import count, duration
 from memory.base.errors import NotFound
 from memory.checks.board import Broken, CheckStanding, board, broken
 from memory.checks.queries import CheckDetail, check_run
@@ -81,8 +82,14 @@ def _facts(
         return ()
     row = found.row
     since = f"; {count(behind)} entr{'y' if behind == 1 else 'ies'} since" if behind else "; nothing since"
+    took = taken(visit.at.namespace).get(str(row.id))
     return (
         Definition("looked at", f"seq 1 to {count(row.at_seq)}{since}"),
+        *(
+            (Definition("took", f"{duration(took)}, from being asked for to being written down"),)
+            if took is not None
+            else ()
+        ),
         Definition("checked", f"{count(row.n_checked)} rows"),
         Definition("found", count(row.n_findings)),
         Definition("recorded as", f"seq {count(row.seq)}", f"/ledger/{row.seq}{visit.carry}"),
