@@ -337,6 +337,22 @@ def test_an_erased_record_is_no_longer_read_from_the_rows_of_its_import(
     assert "its text was erased or left out" in words(text)
 
 
+def test_a_raw_row_is_called_erased_only_where_an_erasure_names_it(
+    world: World, alice: Client, foreign_file: ForeignFile
+) -> None:
+    foreign_file.memory("one", content="a private matter", content_hash="0" * 16)
+    one_import(world, foreign_file.done())
+    row = Record.objects.get(namespace=world.namespace)
+    before = alice.get(f"/records/{row.id}/source").text
+    assert "a private matter" in unescape(before)
+    assert "is erased" not in before
+    assert ImportFinding.objects.filter(namespace=world.namespace, record=row.id).exists()
+    erased = erase(world.alice, items=[(row.seq, row.item)], reason="request")
+    after = words(alice.get(f"/records/{row.id}/source").text)
+    assert f"The raw row is erased, by seq {erased.seq} ." in after
+    assert after.count("The raw row is erased") == 1
+
+
 def test_namespaces_that_imports_founded_are_one_link_away(world: World, alice: Client, contextfs_store: Store) -> None:
     imported(contextfs_store("violations"), "acme", by=world.alice)
     text = alice.get("/imports?ns=acme").text

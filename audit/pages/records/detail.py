@@ -30,6 +30,7 @@ from memory.base.canonical import canonical
 from memory.base.errors import Ambiguous, Invalid, NotFound
 from memory.base.word_diff import WordDiff, word_diff
 from memory.interchange.sources import kept_about
+from memory.ledger.queries.addressed import erased_parts
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.queries.timeline import Entry, timeline
 from memory.lineage.queries.touching import touching
@@ -247,10 +248,16 @@ def source(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase
     found = reads.record(visit.at, id=record)
     places = kept_about(visit.at.namespace, [found.row.id])
     stored = contents_of(visit.at.namespace, places)
+    erased = {
+        (seq, item): by for (seq, item, part), by in erased_parts(visit.at.namespace, places).items() if part == "raw"
+    }
+    # A finding or a row that never kept a raw row has nothing to show and lost nothing.
     raws = [
-        (seq, canonical(stored[seq, item]["raw"]).decode() if "raw" in stored[seq, item] else None)
+        (seq, canonical(stored[seq, item]["raw"]).decode() if "raw" in stored[seq, item] else None,
+         erased.get((seq, item)))
         for seq, item in places
-    ]
+        if "raw" in stored[seq, item] or (seq, item) in erased
+    ]  # fmt: skip
     context = head(request, visit, found, tab="source")
     imported = canonical(dict(found.imported)).decode() if found.imported else ""
     return render(request, "records/detail.html", {**context, "raws": raws, "imported": imported})
