@@ -3,7 +3,7 @@
     python3 verifier.py PROOF.json [--key KEY] [--checkpoint KEPT.txt]
 
 KEY is a public key (name+key id+base64) or a file that holds one; KEPT.txt is a checkpoint that you kept earlier.
-One line for each check: ok, failed, not_checked or erased. Exit: 0 nothing failed, 3 a check failed, 2 unreadable.
+One line a check: ok, failed, not_checked or erased. Exit: 0, 2 unreadable, 3 one failed or KEPT.txt was not compared.
 
 Invariants
 - The script is one file and imports the standard library alone; it shares no code with what it checks.
@@ -344,7 +344,8 @@ def check_consistency(proof: dict[str, Any], checkpoint: Checkpoint, kept: Check
         return compared(name, code, kept.root.hex(), checkpoint.root, "the checkpoint that you kept is the same")
     path = proof.get("consistency", {})
     if (path.get("first"), path.get("second")) != (first.size, second.size) or first.size == 0:
-        return Step(name, "not_checked", f"the proof has no path from {first.size} to {second.size} entries")
+        remedy = f"take it again with kept={kept.size}: proof.json?kept={kept.size}" if first.size else "none can have"
+        return Step(name, "not_checked", f"the proof has no path from {first.size} to {second.size} entries; {remedy}")
     if not is_consistent(first, second, path["path"]):
         return Step(name, "failed", f"the {second.size} entries do not begin with the {first.size} signed before", code)
     return Step(name, "ok", f"the {second.size} entries begin with the same {first.size}")
@@ -379,12 +380,11 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--checkpoint", type=Path, help="a file with a checkpoint that you kept")
     options = parser.parse_args(arguments)
     try:
-        own_key, kept = None, None
+        own_key, text = None, options.checkpoint.read_bytes().decode("utf-8") if options.checkpoint else ""
         if options.key:
             path = Path(options.key)
             own_key = parse_key(path.read_text("utf-8") if path.is_file() else options.key)
-        if options.checkpoint:
-            kept = parse_checkpoint(options.checkpoint.read_bytes().decode("utf-8"))
+        kept = parse_checkpoint(text) if options.checkpoint else None
         steps = check(read_proof(options.proof.read_bytes()), own_key, kept)
     except (Unreadable, OSError, UnicodeDecodeError) as error:
         sys.stderr.write(f"unreadable: {ascii(str(error))[1:-1]}\n")
@@ -392,7 +392,8 @@ def main(arguments: list[str]) -> int:
     for step in steps:
         line = f"{step.verdict:<12}{step.name:<18}{step.code + ': ' if step.code else ''}{step.detail}"
         sys.stdout.write(ascii(line)[1:-1] + "\n")  # no control character reaches the terminal
-    return 3 if any(step.verdict == "failed" for step in steps) else 0
+    is_undone = kept is not None and any(step[:2] == ("consistency", "not_checked") for step in steps)
+    return 3 if is_undone or any(step.verdict == "failed" for step in steps) else 0
 
 
 if __name__ == "__main__":

@@ -93,6 +93,22 @@ def test_the_script_answers_by_lines_and_exit_status(
     assert "got" in refused.stdout
 
 
+def test_a_checkpoint_that_could_not_be_compared_is_no_success_and_its_remedy_is_named(
+    run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
+) -> None:
+    proof, kept = tmp_path / "proof.json", tmp_path / "kept.txt"
+    kept.write_text(signed_head(5), encoding="utf-8")
+    proof.write_bytes(encoded(HONEST))
+    answer = run(proof, "--checkpoint", kept)
+    assert answer.returncode == 3
+    (line,) = [line for line in answer.stdout.splitlines() if line.split()[1] == "consistency"]
+    assert line.startswith("not_checked")
+    assert "take it again with kept=5: proof.json?kept=5" in line
+
+    proof.write_bytes(encoded(honest_proof(consistency_from=5)))
+    assert run(proof, "--checkpoint", kept).returncode == 0
+
+
 def test_the_script_reports_unreadable_input_with_status_2(
     run: Callable[..., subprocess.CompletedProcess[str]], tmp_path: Path
 ) -> None:
