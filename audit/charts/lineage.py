@@ -90,6 +90,7 @@ def lineage_svg(
         edges=edges,
         layout=layout,
         is_claimed=graph.is_claimed,
+        is_whole=graph.is_whole,
     )
     return drawing.svg(title=graph.title, symmetric=SYMMETRIC_RELATIONS)
 

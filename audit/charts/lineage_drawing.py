@@ -24,7 +24,10 @@ CHANGES = {"added": "+", "removed": "−", "kept": "="}
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A laid out slice. ``edges`` are the pairs of node numbers that the layout knows, ``links`` all relations."""
+    """A laid out slice. ``edges`` are the pairs of node numbers that the layout knows, ``links`` all relations.
+
+    ``is_whole``: all of the lineage is shown, so what a node counts beside it belongs to other branches.
+    """
 
     drawing_id: str
     swap_target: str
@@ -34,6 +37,7 @@ class Drawing:
     edges: Sequence[tuple[int, int]]
     layout: Layout
     is_claimed: bool = False
+    is_whole: bool = False
 
     def svg(self, *, title: str, symmetric: frozenset[str]) -> str:
         geometry = Geometry.of(self.layout)
@@ -144,7 +148,7 @@ class Drawing:
         )
         width = max(2 * CONTROL_RADIUS, 8 + 6 * len(sign))
         hidden = sign.removeprefix("+").removeprefix("−")
-        more = f": {hidden} more" if hidden else ""
+        more = f": {hidden} more{', outside this lineage' if self.is_whole else ''}" if hidden else ""
         return (
             f'<a class="control" href="{href}"{swap} data-way="{way}" aria-label="{words}{more}">'
             f"<title>{words}{more}</title>"

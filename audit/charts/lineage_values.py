@@ -98,6 +98,11 @@ class Graph:
         return max((abs(node.depth) for node in self.nodes), default=0)
 
     @property
+    def is_whole(self) -> bool:
+        """True if nothing of the lineage is left out."""
+        return len(self.nodes) >= self.n_nodes_total and len(self.links) >= self.n_links_total
+
+    @property
     def title(self) -> str:
         shown = f"{len(self.nodes)} of {self.n_nodes_total} nodes, {len(self.links)} of {self.n_links_total} links"
         cut = f", cut by the cap on {self.cut_by}" if self.cut_by else ""

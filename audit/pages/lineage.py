@@ -7,6 +7,7 @@ Invariants
 - A layout is kept under a hash of ids and links, never of text; it is a function of these alone.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -89,7 +90,7 @@ def part(visit: Visit, given: Asked) -> dict[str, Any]:
         "outline": outline(drawn),
         "up": _levels(given, "up", given.up),
         "down": _levels(given, "down", given.down),
-        "relations": _relations(given, here.found),
+        "relations": _relations(given, drawn, here.found),
         "svg_url": given.export("svg") if svg else "",
         "json_url": given.export("json"),
         "table_url": given.setting("view", "table"),
@@ -190,7 +191,9 @@ def _levels(given: Asked, name: str, current: int) -> tuple[Tab, ...]:
     )  # fmt: skip
 
 
-def _relations(given: Asked, found: Slice) -> Facet:
+def _relations(given: Asked, drawn: Graph, found: Slice) -> Facet:
+    """The words of the filter, each with how many links join two shown records: those that are drawn, or would be."""
+    counts = Counter(link.relation for link in drawn.links)
     chosen = [group for group in GROUPS if group in given.groups]
     values = []
     for group in GROUPS:
@@ -198,7 +201,14 @@ def _relations(given: Asked, found: Slice) -> Facet:
             continue
         others = [one for one in GROUPS if (one in chosen) != (one == group)]
         url = given.setting("relations", ",".join(others))
-        values.append(FacetValue(RELATIONS[group], count(found.groups.get(group, 0)), url, group in chosen))
+        values.append(
+            FacetValue(
+                RELATIONS[group],
+                count(counts[group] if group in chosen or not chosen else found.between.get(group, 0)),
+                url,
+                group in chosen,
+            )
+        )
     return Facet("Relations", tuple(values) if len(values) > 1 or chosen else ())
 
 

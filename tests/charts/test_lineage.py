@@ -215,7 +215,7 @@ def test_each_node_says_its_kind_and_state_in_words_and_is_a_link() -> None:
 
 def test_what_is_hidden_at_a_node_is_counted_on_the_control_that_shows_it() -> None:
     hidden = replace(node("a"), n_hidden_up=7, expand_up_url="?open=a:up", collapse_down_url="?up=1")
-    svg = drawn(of((hidden,)), swap_target="#lineage-region")
+    svg = drawn(replace(of((hidden,)), n_nodes_total=8), swap_target="#lineage-region")
     controls = {a.attrib["data-way"]: a for a in svg.iter(f"{SVG}a") if a.get("class") == "control"}
     assert set(controls) == {"expand-up", "collapse-down"}
     assert controls["expand-up"].attrib["aria-label"] == "Show what it rests on: 7 more"

@@ -307,3 +307,48 @@ def test_versions_say_why_and_whether_the_line_is_sound(world: World, alice: Cli
     worse = world.evolve(broken, content="four", source_recorded_at=NOON - timedelta(days=1))
     shown = plain(alice.get(f"/records/{worse}/versions").text)
     assert f"{str(worse)[:8]} claims an earlier instant than {str(broken)[:8]}" in shown
+
+
+# Numbers that agree.
+
+
+def counted(text: str) -> dict[str, int]:
+    """{word of a relation: the number beside it} of the filter above the drawing."""
+    (line,) = re.findall(r"between them(.*?)</span>", text, re.DOTALL)
+    return {word: int(n) for word, n in re.findall(r">([a-z ]+) (\d+)</a>", line)}
+
+
+def n_links(text: str) -> int:
+    return int(re.findall(r"(\d+) of \d+ links shown", text)[0])
+
+
+def branching(world: World) -> UUID:
+    """A record that rests on a root from which other branches grow, which it never reaches by its own lineage."""
+    root = world.save("root").id
+    focus = world.evolve(root, content="middle")
+    for text in ("left", "right", "far"):
+        world.link(world.save(text).id, "references", root)
+        world.split(root, f"{text} one", f"{text} two")
+    world.link(focus, "references", root)
+    return focus
+
+
+def test_the_counts_of_the_filter_are_those_of_the_links_that_are_shown(world: World, alice: Client) -> None:
+    focus = branching(world)
+    for asked in ("", "?up=5&down=5", "?relations=derived", "?up=5&relations=derived,refers"):
+        text = alice.get(f"/records/{focus}{asked}").text
+        chosen = re.search(r"relations=([a-z,]+)", asked)
+        words = {"derived": "derived", "refers": "referred to", "supersedes": "superseded"}
+        shown = [words[word] for word in chosen[1].split(",")] if chosen else [*counted(text)]
+        assert sum(counted(text).get(word, 0) for word in shown) == n_links(text) > 0
+    # What the filter leaves out is counted among the same records.
+    assert counted(alice.get(f"/records/{focus}?relations=derived").text)["referred to"] == 1
+
+
+def test_what_leads_out_of_a_lineage_that_is_shown_whole_says_so(world: World, alice: Client) -> None:
+    focus = branching(world)
+    whole = alice.get(f"/records/{focus}?relations=derived").text
+    assert "2 of 2 nodes, 1 of 1 links shown" in whole
+    assert "Show what rests on it: 6 more, outside this lineage" in whole
+    part = alice.get(f"/records/{focus}?relations=derived&up=0").text
+    assert "Show what it rests on: 1 more<" in part

@@ -84,7 +84,8 @@ class Slice:
     """The slice and what it was cut from.
 
     `n_nodes` and `n_links` count all that is shown or reached along derivations and supersessions of the filter;
-    `is_capped` says that they are lower bounds. `groups` counts, for each word of the filter, links at shown nodes.
+    `is_capped` says that they are lower bounds. `groups` counts, for each word of the filter, links at shown nodes;
+    `between` those that join two shown nodes, one for each pair, whatever the filter.
     """
 
     focus: UUID
@@ -97,6 +98,7 @@ class Slice:
     is_capped: bool
     cut_by: Cut
     groups: Mapping[str, int] = field(default_factory=dict)
+    between: Mapping[str, int] = field(default_factory=dict)
     path: tuple[UUID, ...] = ()
     hidden: Mapping[str, int] = field(default_factory=dict)
 
@@ -338,7 +340,7 @@ def _sliced(
         focus=growth.focus, nodes=tuple(sorted(nodes, key=lambda node: (node.depth, node.recorded_at, node.id))),
         links=tuple(shown), n_nodes=len(reached), n_links=len({*whole.links, *links}),
         n_ancestors=whole.n_ancestors, n_descendants=whole.n_descendants, is_capped=whole.is_capped, cut_by=cut_by,
-        groups=_group_counts(inner, counts),
+        groups=_group_counts(inner, counts), between=_pair_counts(inner, states),
     )  # fmt: skip
 
 
@@ -381,6 +383,12 @@ def _group_counts(inner: Iterable[GraphLink], counts: Iterable[tuple[UUID, str, 
     for link in inner:
         found[link.group] -= 1
     return {group: found[group] for group in GROUPS if found[group] > 0}
+
+
+def _pair_counts(inner: Iterable[GraphLink], states: Collection[UUID]) -> dict[str, int]:
+    """Pairs of known nodes that each group joins, whatever the filter."""
+    joined = {(link.older, link.newer, link.group) for link in inner if link.older in states and link.newer in states}
+    return Counter(group for *_, group in joined)
 
 
 def order_of_links(link: GraphLink) -> tuple[Any, ...]:
