@@ -121,7 +121,8 @@ def test_nobody_acts_without_signing_in_or_without_the_token_of_the_form(world: 
 def test_no_act_is_done_by_opening_its_address(world: World, alice: Client, name: str) -> None:
     address, _, _ = act(world, name)
     before = world.now().seq
-    assert alice.get(address).status_code == 405
+    answer = alice.get(address)
+    assert (answer.status_code, answer.headers["Location"]) == (302, "/agents")
     assert world.now().seq == before
 
 

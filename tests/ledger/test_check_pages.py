@@ -56,9 +56,18 @@ def test_a_stranger_acts_on_no_ledger(path: str, world: World, client: Client) -
     assert not CheckRun.objects.exists()
 
 
-@pytest.mark.parametrize("path", ["verify", "checkpoint", "checkpoints/compare", "1/consistency"])
+@pytest.mark.parametrize("path", ["verify", "checkpoint"])
 def test_an_act_is_never_a_get(path: str, world: World, alice: Client) -> None:
-    assert alice.get(f"/ledger/{path}").status_code == 405
+    answer = alice.get(f"/ledger/{path}")
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "POST")
+    assert "This address takes POST, not GET" in words(answer.text)
+
+
+@pytest.mark.parametrize(("path", "form"), [("checkpoints/compare", "checkpoints"), ("1/consistency", "1")])
+def test_the_address_of_a_refused_form_leads_back_to_the_form(path: str, form: str, alice: Client) -> None:
+    answer = alice.get(f"/ledger/{path}?ns=acme&known_at=seq:1&kept=x")
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/ledger/{form}?ns=acme&known_at=seq:1")
+    assert alice.put(f"/ledger/{path}").status_code == 405
 
 
 def test_a_fault_is_shown_with_its_code_its_place_and_both_sides(world: World, alice: Client) -> None:

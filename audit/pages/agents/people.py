@@ -1,13 +1,13 @@
 """The acts of an owner on people and on the namespace itself: roles, invitations, the approval mode, the hold."""
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.views.decorators.http import require_POST
 
 from audit import recorded
 from audit.access import Visit, page
 from audit.connecting import server_url
 from audit.pages.agents.forms import HoldForm, InviteForm, RetentionForm
 from audit.pages.agents.shown import Answer, OneTimeLink, refused, shown
+from audit.posting import posted
 from memory.agents import operations
 from memory.agents.people import invite as invite_person
 from memory.agents.people import members
@@ -19,7 +19,7 @@ MODES = {
 }
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def invite(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Give somebody a role. Who cannot sign in yet gets a one-time link, shown once by the answer."""
@@ -38,7 +38,7 @@ def invite(request: HttpRequest, visit: Visit) -> HttpResponse:
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def role(request: HttpRequest, visit: Visit, person: int) -> HttpResponse:
     """Give a member another role, or end it."""
@@ -56,7 +56,7 @@ def role(request: HttpRequest, visit: Visit, person: int) -> HttpResponse:
     return HttpResponseRedirect("/" if has_left else f"/agents{visit.carry}")
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def approval_mode(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Switch between two people and a single owner: an entry like any other."""
@@ -71,7 +71,7 @@ def approval_mode(request: HttpRequest, visit: Visit) -> HttpResponse:
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def retention(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Say for how long text is to be kept. It erases nothing by itself."""
@@ -86,7 +86,7 @@ def retention(request: HttpRequest, visit: Visit) -> HttpResponse:
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def hold(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Place a retention hold: nothing can be erased while it stands."""
@@ -101,7 +101,7 @@ def hold(request: HttpRequest, visit: Visit) -> HttpResponse:
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def lift(request: HttpRequest, visit: Visit) -> HttpResponse:
     try:

@@ -6,13 +6,14 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.views.decorators.debug import sensitive_variables
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from audit import recorded
 from audit.access import Visit, is_partial, page
 from audit.navigation import Link
 from audit.pages.agents.forms import ConnectForm, TokenForm
 from audit.pages.agents.shown import Answer, fresh_token, refused, shown
+from audit.posting import posted
 from audit.templatetags.console import count
 from memory.agents import operations
 from memory.agents.connecting import connect as connect_agent
@@ -28,7 +29,7 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     return shown(request, visit)
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 @sensitive_variables()
 def connect(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -49,7 +50,7 @@ def connect(request: HttpRequest, visit: Visit) -> HttpResponse:
     return shown(request, visit, answer=Answer(fresh=fresh))
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 @sensitive_variables()
 def issue(request: HttpRequest, visit: Visit, agent: UUID) -> HttpResponse:
@@ -67,7 +68,7 @@ def issue(request: HttpRequest, visit: Visit, agent: UUID) -> HttpResponse:
     return shown(request, visit, answer=Answer(fresh=fresh))
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 @sensitive_variables()
 def rotate(request: HttpRequest, visit: Visit, token: UUID) -> HttpResponse:
@@ -83,7 +84,7 @@ def rotate(request: HttpRequest, visit: Visit, token: UUID) -> HttpResponse:
     return shown(request, visit, answer=Answer(fresh=fresh))
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def revoke(request: HttpRequest, visit: Visit, token: UUID) -> HttpResponse:
     try:
@@ -94,13 +95,13 @@ def revoke(request: HttpRequest, visit: Visit, token: UUID) -> HttpResponse:
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def freeze(request: HttpRequest, visit: Visit, agent: UUID) -> HttpResponse:
     return _freeze(request, visit, agent, frozen=True)
 
 
-@require_POST
+@posted("/agents")
 @page("agents", applies=False, power="own")
 def unfreeze(request: HttpRequest, visit: Visit, agent: UUID) -> HttpResponse:
     return _freeze(request, visit, agent, frozen=False)

@@ -4,19 +4,19 @@ from tempfile import TemporaryFile
 from typing import BinaryIO, cast
 
 from django.http import FileResponse, HttpRequest, HttpResponseBase, HttpResponseRedirect
-from django.views.decorators.http import require_POST
 
 from audit import recorded
 from audit.access import Visit, page, problem_of
 from audit.pages.imports.forms import ExportForm, RestoreForm
 from audit.pages.imports.listing import listed
+from audit.posting import posted
 from memory.base.errors import DomainError
 from memory.interchange.erased_lists import read_list
 from memory.interchange.exporting import MEDIA, file_name
 from memory.interchange.operations import export_file, restore_archive
 
 
-@require_POST
+@posted("/imports")
 @page("imports", power="read")
 def export(request: HttpRequest, visit: Visit) -> HttpResponseBase:
     """Take a copy out. It is an act: the ledger says that the file left the house."""
@@ -37,7 +37,7 @@ def export(request: HttpRequest, visit: Visit) -> HttpResponseBase:
     return FileResponse(stream, as_attachment=True, filename=name, content_type=MEDIA[done.format])
 
 
-@require_POST
+@posted("/imports")
 @page("imports", power="own")
 def restore(request: HttpRequest, visit: Visit) -> HttpResponseBase:
     """Bring an archive back, whole or not at all."""

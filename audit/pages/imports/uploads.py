@@ -14,13 +14,14 @@ from audit.navigation import Link, breadcrumbs
 from audit.pages.imports.forms import UploadForm
 from audit.pages.imports.listing import job_url, listed
 from audit.pages.ledger.checks import progress
+from audit.posting import posted
 from audit.templatetags.console import count
 from memory.base import jobs
 from memory.base.errors import DomainError
 from memory.interchange.tasks import KIND, ask_import, asked_of, proceed
 
 
-@require_POST
+@posted("/imports")
 @page("imports", power="own")
 def upload(request: HttpRequest, visit: Visit) -> HttpResponse:
     """Take a store in and say what importing it would do."""

@@ -16,6 +16,7 @@ from audit.navigation import Link, breadcrumbs
 from audit.pages.ledger.entry import KEPT_CHARS, answer, as_saved
 from audit.pages.ledger.filtering import existing, seq_of
 from audit.pages.ledger.listing import outside
+from audit.posting import posted
 from audit.templatetags.console import count
 from memory.base.errors import DomainError
 from memory.checks.standing import standing
@@ -32,7 +33,7 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     return _shown(request, visit)
 
 
-@require_POST
+@posted("/ledger/checkpoints")
 @page("ledger", power="read")
 def compare(request: HttpRequest, visit: Visit) -> HttpResponse:
     """The log beside the checkpoint that the reader pastes. Nothing is written."""

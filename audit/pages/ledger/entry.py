@@ -9,7 +9,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_safe
 
 from audit.access import Visit, page, problem_of
 from audit.components import Definition, Pager, Problem, VerdictStep
@@ -17,6 +17,7 @@ from audit.entry_words import entry_line, object_url
 from audit.frame import address
 from audit.navigation import Link, breadcrumbs
 from audit.pages.ledger.filtering import existing
+from audit.posting import posted
 from audit.templatetags.console import count, size, utc
 from memory.agents.activity import ToldEntry
 from memory.agents.log import entry_told
@@ -64,7 +65,7 @@ def index(request: HttpRequest, visit: Visit, seq: int) -> HttpResponse:
     return _shown(request, visit, seq)
 
 
-@require_POST
+@posted("/ledger/{seq}")
 @page("ledger", power="read")
 def consistency(request: HttpRequest, visit: Visit, seq: int) -> HttpResponse:
     """The third verdict, with the checkpoint that the reader pastes. Nothing is written."""
