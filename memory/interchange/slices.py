@@ -20,7 +20,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.agents.labels import labels
-from memory.agents.models import Agent
+from memory.agents.models import Agent, Run
 from memory.base import instants
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid, NotFound, TooLarge
@@ -148,10 +148,12 @@ class Slice:
 def slice_of(at: AsOf, selection: Selection) -> Slice:
     """The slice at the point.
 
-    Raises NotFound (no such focus), Invalid (a focus with a filter), TooLarge (more than a document should hold).
+    Raises NotFound (no such focus or run), Invalid (a focus with a filter), TooLarge (more than a document holds).
     """
     if selection.focus is not None and _is_filtered(selection):
         raise Invalid.at("focus", expected="a focus alone, or a filter of entries", got="both")
+    if selection.run is not None and not _stands(at, selection.run):
+        raise NotFound(f"There is no run {selection.run} as of entry {at.seq}.", id=str(selection.run))
     states = _chosen(at, selection)
     if len(states) > MOST_RECORDS:
         raise TooLarge(f"A document holds at most {MOST_RECORDS} records; narrow it by from, to, run or agent.")
@@ -166,6 +168,10 @@ def slice_of(at: AsOf, selection: Selection) -> Slice:
         store.name, store.uid, at.seq, at.valid_at, tuple(_versions(at, states, outsiders)), tuple(acts),
         _workers(at, acts), _parties(at, acts),
     )  # fmt: skip
+
+
+def _stands(at: AsOf, run: UUID) -> bool:
+    return Run.objects.filter(namespace=at.namespace, id=run, seq__lte=at.seq).exists()
 
 
 def _is_filtered(selection: Selection) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError, call_command, load_command_class
 
 from memory.agents.people import members
 from memory.ledger.models import Entry
@@ -92,6 +92,23 @@ def test_a_wrong_argument_is_one_sentence_and_exit_2(world: World, arguments: tu
     before = Entry.objects.count()
     found, said = refused(*arguments)
     assert (found, said.count("\n")) == (code, 0)
+    assert Entry.objects.count() == before
+
+
+@pytest.mark.parametrize("option", ["--run", "--focus"])
+def test_an_id_that_is_none_is_refused_after_the_line_is_parsed_where_a_refusal_is_one_sentence(option: str) -> None:
+    # What is raised while Django parses a command line reaches the terminal as a traceback.
+    given = load_command_class("memory", "export").create_parser("manage.py", "export")
+    asked = vars(given.parse_args(["prov", "--namespace", "lab", option, "zzz"]))
+    assert asked[option.removeprefix("--")] == "zzz"
+
+
+@pytest.mark.parametrize("format", ["prov", "openlineage"])
+def test_a_run_that_nobody_opened_is_refused_and_the_ledger_says_nothing(world: World, format: str) -> None:
+    world.save("the first")
+    before = Entry.objects.count()
+    code, said = refused("export", format, "--namespace", "lab", "--run", str(world.scout_id))
+    assert (code, said.startswith(f"There is no run {world.scout_id}")) == (2, True)
     assert Entry.objects.count() == before
 
 

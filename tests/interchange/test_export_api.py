@@ -123,6 +123,7 @@ def test_what_is_not_here_is_not_found(world: World, agent: Caller) -> None:
     theirs = World("theirs").save("not yours").id
     assert agent.get("/export", format="prov", focus=theirs).status_code == 404
     assert agent.get("/export", format="prov", agent="nobody").status_code == 404
+    assert agent.get("/export", format="prov", run=theirs).status_code == 404
 
 
 def test_an_archive_is_restored_and_then_exported_byte_for_byte(world: World, alice: Caller) -> None:

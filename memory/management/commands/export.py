@@ -12,6 +12,7 @@ from uuid import UUID
 from django.core.management.base import CommandParser
 
 from memory.agents.setup import system
+from memory.base.errors import Invalid
 from memory.base.schemas import is_id
 from memory.interchange.exporting import agent_called
 from memory.interchange.models import EXPORT_FORMATS
@@ -33,9 +34,9 @@ class Command(DomainCommand):
         parser.add_argument("--output", type=Path, help="the file to write; without it, standard output")
         parser.add_argument("--from", dest="since", default="", metavar="INSTANT", help="entries from this instant on")
         parser.add_argument("--to", dest="until", default="", metavar="INSTANT", help="entries before this instant")
-        parser.add_argument("--run", type=_id, help="entries of this run")
+        parser.add_argument("--run", default="", metavar="ID", help="entries of this run")
         parser.add_argument("--agent", default="", help="entries of this agent, by id or name")
-        parser.add_argument("--focus", type=_id, help="a record: what it rests on and what rests on it")
+        parser.add_argument("--focus", default="", metavar="ID", help="a record: what it rests on and what rests on it")
         parser.add_argument("--known-at", default="", metavar="POINT", help="as recorded by: an instant or seq:N")
 
     def handle(self, *, format: str, namespace: str, output: Path | None, **given: Any) -> None:
@@ -43,8 +44,9 @@ class Command(DomainCommand):
         at = asof.resolve(store, known_at=given["known_at"])
         agent = agent_called(store, given["agent"]) if given["agent"] else None
         selection = Selection(
-            _instant(given["since"], "from"), _instant(given["until"], "to"), given["run"], agent, given["focus"]
-        )
+            _instant(given["since"], "from"), _instant(given["until"], "to"), _id(given["run"], "run"), agent,
+            _id(given["focus"], "focus"),
+        )  # fmt: skip
         folder = output.parent if output is not None else None
         try:
             with NamedTemporaryFile(dir=folder, prefix=".export-", delete_on_close=False) as file:
@@ -71,10 +73,10 @@ class Command(DomainCommand):
             sys.stdout.buffer.flush()
 
 
-def _id(value: str) -> UUID:
-    if not is_id(value):
-        raise Refused(f"expected a full-length id, got {value[:60]!r}", returncode=2)
-    return UUID(value)
+def _id(value: str, loc: str) -> UUID | None:
+    if value and not is_id(value):
+        raise Invalid.at(loc, expected="a full-length id", got=repr(value[:60]))
+    return UUID(value) if value else None
 
 
 def _instant(value: str, loc: str) -> datetime | None:
