@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from audit.laws.clauses import BY_CLAUSE
@@ -79,6 +79,16 @@ def kind_words(kind: str, count: int = 1) -> str:
     """What findings of the kind are, without their number."""
     one, several = KINDS.get(kind, (kind, kind))
     return one if count == 1 else several
+
+
+def broken_words(reports: Sequence[Report]) -> str:
+    """How many laws are broken, and in how many of several stores: L4i and L4ii are one law."""
+    broken = {
+        finding.clause[:2] for report in reports for finding in report.findings if finding.verdict == "violated"
+    }  # fmt: skip
+    n_stores = sum(report.is_violated for report in reports)
+    where = f" in {n_stores} of {len(reports)} namespaces" if len(reports) > 1 else ""
+    return f"1 law is broken{where}." if len(broken) == 1 else f"{len(broken)} laws are broken{where}."
 
 
 def report_words(report: Report) -> str:

@@ -1,10 +1,11 @@
-"""How a command refuses: one sentence on stderr and an exit code.
+"""How a command refuses, or ends a check that found something: one sentence on stderr and an exit code.
 
 0 done, 1 internal, 2 wrong input, 3 a check found something, 4 a conflict of state.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,13 @@ class Refused(CommandError):
     """The command did not do what was asked; Django prints the sentence and exits with `returncode`."""
 
 
+class Found(CommandError):
+    """The check was made and something does not hold. The sentence stands alone: nothing was refused."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, returncode=FOUND_SOMETHING)
+
+
 def exit_code(status: int) -> int:
     """The exit code of a refusal with that HTTP status."""
     if status >= 500:
@@ -36,9 +44,21 @@ class DomainCommand(BaseCommand):
     # The checks read every model, template setting and url; they belong to `check` and to the tests.
     requires_system_checks = ()
 
+    _is_on_a_command_line = False
+
+    def run_from_argv(self, argv: list[str]) -> None:
+        self._is_on_a_command_line = True
+        super().run_from_argv(argv)
+
     def execute(self, *args: Any, **options: Any) -> str | None:
         try:
             return super().execute(*args, **options)
+        except Found as found:
+            if not self._is_on_a_command_line:
+                raise
+            # Django would put the name of the exception before it.
+            self.stderr.write(str(found))
+            sys.exit(found.returncode)
         except DomainError as error:
             raise Refused(error.detail, returncode=exit_code(error.status)) from error
         except (OperationalError, ProgrammingError) as error:

@@ -2,6 +2,10 @@
 
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +14,7 @@ from django.core.management import CommandError, call_command
 
 from memory.checks.models import CheckRun
 from memory.ledger.models import Entry, Node
+from tests.commands.nodes import ROOT
 from tests.contextfs_files import contextfs_store
 from tests.interchange.foreign import ForeignFile
 from tests.laws.planting import Scene, deleted_row, planted
@@ -67,8 +72,9 @@ def test_a_broken_law_is_named_with_its_counterexample_and_ends_with_3() -> None
     scene = Scene()
     with planted():
         record = deleted_row(scene)
-        status, _, printed = refused("--namespace", "lab")
-    assert status == 3
+        status, said, printed = refused("--namespace", "lab")
+    n_broken = len(set(re.findall(r"^L[0-9]+(?=.*: VIOLATED$)", printed, re.MULTILINE)))
+    assert (status, said) == (3, f"{n_broken} laws are broken.")
     assert "L1   A record never changes and never goes: VIOLATED" in printed
     assert "1 record gone\n" in printed
     assert str(record) in printed
@@ -76,8 +82,10 @@ def test_a_broken_law_is_named_with_its_counterexample_and_ends_with_3() -> None
 
 def test_a_foreign_store_is_told_in_the_promised_shape_and_not_written_down(contextfs_store: Any) -> None:
     path = contextfs_store("violations")
-    status, _, printed = refused("--store", str(path), "--format", "json")
+    status, said, printed = refused("--store", str(path), "--format", "json")
     told = json.loads(printed)
+    n_broken = len({each["clause"][:2] for each in told["clauses"] if each["verdict"] == "violated"})
+    assert said == f"{n_broken} laws are broken."
     assert (status, told["store"], told["records"]) == (3, "violations.db", 64)
     assert {(each["clause"], each["scope"]) for each in told["clauses"]} >= {("L3", "fragment"), ("L3", "store")}
     assert all(
@@ -95,6 +103,17 @@ def test_an_earlier_copy_shows_what_went(contextfs_store: Any) -> None:
     assert "L1   A record never changes and never goes: VIOLATED" in printed
     assert "1 record gone\n" in printed
     assert "a5574ab6-de4" in printed
+
+
+def test_on_a_terminal_the_last_line_is_plain_for_nothing_was_refused(tmp_path: Path) -> None:
+    path = ForeignFile(tmp_path / "clean.db").memory("a").derived("b", "evolved_from", "a").done()
+    variables = {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(tmp_path / "home")}
+    command = [sys.executable, "-m", "django", "check_laws", "--store", str(path), "--format", "json"]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (3, "1 law is broken.\n")
+    assert json.loads(done.stdout)["store"] == "clean.db"
 
 
 def test_a_clean_store_is_broken_by_its_one_time_axis_alone(tmp_path: Path) -> None:

@@ -42,10 +42,20 @@ def test_a_pattern_is_told_by_file_and_line_and_nothing_is_proven(source: Path) 
     assert not CheckRun.objects.exists()
 
 
-def test_a_source_that_is_absent_is_skipped_and_said_to_be(tmp_path: Path) -> None:
-    printed = run("--source", str(tmp_path / "nowhere"))
-    assert "skipped, because there is no such folder" in printed
-    assert printed.count(": skipped\n") == 8
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [("nowhere", "no such folder"), ("source/store.py", "no such folder"), ("", "no Python file")],
+)
+def test_a_source_that_cannot_be_read_is_refused_not_skipped_over(source: Path, given: str, sentence: str) -> None:
+    folder = source.parent / given
+    if not given:
+        folder = source.parent / "empty"
+        folder.mkdir()
+    out = io.StringIO()
+    with pytest.raises(CommandError) as caught:
+        call_command("check_laws", "--source", str(folder), stdout=out)
+    assert (caught.value.returncode, out.getvalue()) == (2, "")
+    assert sentence in str(caught.value)
 
 
 def test_beside_a_store_both_answers_stand(source: Path, tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ from audit.laws.source.patterns import read_source
 from audit.laws.source.values import SourceReport
 from audit.laws.source.words import BESIDE_DATA, reading_words
 from audit.laws.values import Report
-from audit.laws.words import report_words
+from audit.laws.words import broken_words, report_words
 from memory.agents.setup import stores_named, system
-from memory.management.refusals import FOUND_SOMETHING, DomainCommand, Refused
+from memory.management.refusals import DomainCommand, Found, Refused
 
 
 class Command(DomainCommand):
@@ -42,7 +42,7 @@ class Command(DomainCommand):
             )
         if before is not None and store is None:
             raise Refused("--before is an earlier copy of the file that --store names: give both.", returncode=2)
-        reading = read_source(source) if source is not None else None
+        reading = _reading(source) if source is not None else None
         reports: list[Report] = []
         if store is not None:
             reports = [_foreign(store, before)]
@@ -54,7 +54,7 @@ class Command(DomainCommand):
         else:
             self.stdout.write("\n\n".join(_told(reports, reading)))
         if any(report.is_violated for report in reports):
-            raise Refused("A law is broken; the counterexamples are above.", returncode=FOUND_SOMETHING)
+            raise Found(broken_words(reports))
 
     def _ours(self, namespace: int) -> Report:
         report, written = recording.run(system(namespace))
@@ -70,6 +70,14 @@ def _told(reports: list[Report], reading: SourceReport | None) -> Iterator[str]:
     if reading is not None:
         yield reading_words(reading)
         yield from (BESIDE_DATA for _ in reports[:1])
+
+
+def _reading(source: Path) -> SourceReport:
+    """What the code shows.   Raises Refused: a reading of nothing must not pass for one that found nothing."""
+    found = read_source(source)
+    if found.refusal:
+        raise Refused(f"--source {source} cannot be read: {found.refusal}.", returncode=2)
+    return found
 
 
 def _foreign(store: Path, before: Path | None) -> Report:

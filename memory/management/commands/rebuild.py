@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 
 from memory.agents.setup import stores_named, system
 from memory.checks.rebuilding import rebuild
-from memory.management.refusals import FOUND_SOMETHING, DomainCommand, Refused
+from memory.management.refusals import DomainCommand, Found
 from memory.management.words import rebuild_words
 
 
@@ -24,4 +24,4 @@ class Command(DomainCommand):
         for each in done:
             self.stdout.write(rebuild_words(each))
         if check and any(each.n_differences for each in done):
-            raise Refused("Projections differ from what they are derived from.", returncode=FOUND_SOMETHING)
+            raise Found("Projections differ from what they are derived from.")

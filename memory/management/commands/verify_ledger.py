@@ -10,7 +10,7 @@ from django.core.management.base import CommandParser
 
 from memory.agents.setup import stores_named, system
 from memory.checks.ledger_scan import verify
-from memory.management.refusals import FOUND_SOMETHING, DomainCommand, Refused, read_kept
+from memory.management.refusals import DomainCommand, Found, read_kept
 from memory.management.words import scan_words
 
 
@@ -30,4 +30,4 @@ class Command(DomainCommand):
         else:
             self.stdout.write("\n".join(scan_words(report) for report in reports))
         if any(report["n_faults"] for report in reports):
-            raise Refused("The ledger does not hold; the faults are named above.", returncode=FOUND_SOMETHING)
+            raise Found("The ledger does not hold; the faults are named above.")
