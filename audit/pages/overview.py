@@ -151,7 +151,11 @@ def _days(visit: Visit, told: Overview) -> list[Day]:
 
 def _strips(days: Sequence[Day]) -> tuple[Strip, ...]:
     writes = _strip([(row, row.n_writes) for row in days], one="write", many="writes", none="Nothing was written")
-    refused = _strip([(row, row.n_refused) for row in days], one="refusal", many="refusals", none="Nothing was refused")
+    # What the store writes down; a wrong input, a missing right or a stale version is answered and stays in the log.
+    refused = _strip(
+        [(row, row.n_refused) for row in days],
+        one="write refused by a stop", many="writes refused by a stop", none="No write was refused by a stop",
+    )  # fmt: skip
     return writes, refused
 
 

@@ -17,6 +17,7 @@ from memory.agents import runs
 from memory.agents.setup import ensure_namespace
 from memory.base import clock
 from memory.base.actor import Actor, RunGiven
+from memory.base.errors import Forbidden
 from memory.checks.ledger_scan import verify
 from memory.checks.operations import Found, record_run
 from memory.ledger.operations.checkpoints import checkpoint
@@ -211,13 +212,23 @@ def test_two_weeks_of_writes_and_refusals_have_their_numbers_as_a_table_and_as_a
         rows = list(csv.DictReader(StringIO(client.get("/overview.csv?ns=old").text)))
     text = text_of(markup)
     assert re.search(r"\d+ writes in 14 days, most on 14 Jan \(\d+\)", text)
-    assert "1 refusal in 14 days, most on 17 Jan (1)" in text
+    assert "1 write refused by a stop in 14 days, most on 17 Jan (1)" in text
     assert "13 Jan 2030 no data" in text
     assert markup.count('class="gap"') == 2 * 10
     assert [(row["day"], row["writes"], row["refused"]) for row in rows][-4:][1:] == [
         ("2030-01-15", "0", "0"), ("2030-01-16", "0", "0"), ("2030-01-17", "1", "1"),
     ]  # fmt: skip
     assert rows[0] == {"day": "2030-01-04", "writes": "", "refused": ""}
+
+
+def test_no_more_is_claimed_of_refusals_than_is_counted(world: World, alice: Client) -> None:
+    world.save("one")
+    # A missing right is refused and counted nowhere.
+    with pytest.raises(Forbidden):
+        world.save("not his to write", by=world.charlie)
+    text = text_of(main_of(alice.get("/").text))
+    assert "No write was refused by a stop in 14 days" in text
+    assert "Nothing was refused" not in text
 
 
 # The last entries.
