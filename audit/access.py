@@ -21,7 +21,9 @@ from django_htmx.http import HttpResponseClientRedirect
 from audit.components import Problem, ProblemError
 from audit.frame import Person, address, asked_point, build_frame, pairs_of, pinned_address
 from audit.navigation import Frame, Link
+from audit.problems import is_file
 from memory.agents.attention import Attention, Member, attention, memberships
+from memory.api.problems import answered
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, Actor, Power, Role
 from memory.base.asof import AsOf
@@ -117,7 +119,9 @@ def person_actor(request: HttpRequest, *, person: int, member: Member) -> Actor:
 
 
 def refusal(request: HttpRequest, error: DomainError, *, ways_on: tuple[Link, ...] = ()) -> HttpResponse:
-    """A refusal as a page, or as its fragment for htmx, with the status of its code."""
+    """A refusal as a page, its fragment for htmx, or a problem document for a file, with the status of its code."""
+    if is_file(request):
+        return answered(request, error)
     frame = getattr(request, "frame", None)
     problem = problem_of(request, error, ways_on=ways_on or (Link("Overview", f"/{frame.carry if frame else ''}"),))
     template = "problem.html#fragment" if is_partial(request) else "problem.html"

@@ -1,4 +1,6 @@
-"""Answers for what no view answered: problem+json under /api/, else the page `problem.html`, with the same status.
+"""Answers for what no view answered: problem+json under /api/ and at the address of a file, else a page.
+
+Both have the same status; the page is `problem.html`.
 
 Invariants
 - Code, status and title come from the one table of codes.
@@ -21,6 +23,7 @@ from django.template import loader
 from memory.base.errors import CODES
 
 API_PREFIXES = ("/api/", "/mcp", "/healthz", "/readyz")
+FILE_SUFFIXES = (".json", ".csv", ".svg")
 RETRY_AFTER_SECONDS = 5
 PROBLEM_TYPE = "application/problem+json"
 
@@ -38,9 +41,14 @@ def problem_answer(request: HttpRequest, *, code: str, detail: str) -> HttpRespo
         "errors": [],
         "request_id": str(getattr(request, "request_id", "")),
     }
-    if request.path.startswith(API_PREFIXES):
+    if request.path.startswith(API_PREFIXES) or is_file(request):
         return HttpResponse(json.dumps(problem), status=row.status, content_type=PROBLEM_TYPE)
     return HttpResponse(*_page(request, problem), status=row.status)
+
+
+def is_file(request: HttpRequest) -> bool:
+    """True if the address is that of a file: what reads it expects no page."""
+    return request.path.endswith(FILE_SUFFIXES)
 
 
 def _page(request: HttpRequest, problem: dict[str, Any]) -> tuple[str, str]:

@@ -314,3 +314,10 @@ def test_the_pages_cost_the_same_whatever_the_log_holds(world: World, alice: Cli
         counts["ledger:index"][f"past {state}"] = count_queries(alice, f"/ledger{point}")
     for page, found in counts.items():
         assert_baseline(page, found)
+
+
+def test_a_proof_is_never_of_something_else_than_was_asked(world: World, alice: Client) -> None:
+    answer = alice.get("/ledger/1/proof.json?size=zz")
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["loc"] == ["size"]
+    assert alice.get("/ledger/1/proof.json?ns=acme&item=0").status_code == 200

@@ -118,6 +118,31 @@ def test_a_typed_line_leads_to_the_address_of_the_same_filter(
     assert query(answer.headers["Location"]) == expected
 
 
+def test_a_file_of_the_list_reads_a_typed_line_as_the_page_does(world: World, alice: Client) -> None:
+    old = world.save("said first").id
+    world.evolve(old, content="said better")
+    kept = json.loads(body(alice, "/records.json?q=state:superseded"))
+    assert [item["id"] for item in kept["items"]] == [str(old)]
+    assert len(list(csv.DictReader(StringIO(body(alice, "/records.csv?q=state:superseded"))))) == 1
+    both = json.loads(body(alice, "/records.json?q=state:superseded better"))
+    assert both["items"] == []
+
+
+@pytest.mark.parametrize("address", ["/records.json?run=4411", "/records.csv?state=lost", "/ledger.csv?ns=elsewhere"])
+def test_a_file_that_is_refused_is_a_problem_document(world: World, alice: Client, address: str) -> None:
+    answer = alice.get(address)
+    assert answer.status_code in (404, 422)
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    assert answer.json()["code"] == ("invalid" if answer.status_code == 422 else "not_found")
+
+
+def test_a_drawing_that_cannot_be_made_is_a_problem_document(world: World, alice: Client) -> None:
+    answer = alice.get(f"/records/{world.save('one').id}/lineage.svg?up=many")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (422, "application/problem+json")
+    assert answer.json()["errors"][0]["loc"] == ["up"]
+    assert alice.get("/nowhere.json").json()["code"] == "not_found"
+
+
 def test_the_field_shows_the_line_that_leads_to_the_address(world: World, alice: Client) -> None:
     world.save("refunds wait")
     typed = 'agent:"triage bot" type:note refunds'

@@ -15,7 +15,7 @@ from audit.access import Visit, page, problem_of
 from audit.components import Definition, Pager, Problem, VerdictStep
 from audit.entry_words import entry_line, object_url
 from audit.frame import address
-from audit.navigation import Link, breadcrumbs
+from audit.navigation import CARRIED, Link, breadcrumbs
 from audit.pages.ledger.filtering import existing
 from audit.posting import posted
 from audit.templatetags.console import count, size, utc
@@ -28,6 +28,8 @@ from memory.ledger.queries.proofs import proof as proof_of
 from memory.ledger.queries.verdicts import Checked, Step, checked, overall, read_kept
 
 KEPT_CHARS = 20_000
+# A proof that leaves out what was asked of it would be a proof of something else.
+PROOF_NAMES = frozenset({*CARRIED, "as_of", "item", "kept"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,8 @@ def _take_away(visit: Visit, found: Checked, *, kept: str) -> dict[str, Any]:
 @page("ledger")
 def proof(request: HttpRequest, visit: Visit, seq: int) -> HttpResponse:
     """The proof of one item as a file, for a third party."""
+    if unknown := sorted(set(request.GET) - PROOF_NAMES):
+        raise Invalid.at(unknown[0][:60], expected=f"one of {', '.join(sorted(PROOF_NAMES))}")
     item, seq = asked_item(request), existing(seq, last=visit.at.seq)
     found = proof_of(visit.at, seq=seq, item=item, kept=_asked_size(request))
     headers = {"Content-Disposition": f'attachment; filename="{_proof_name(visit, seq, item)}"'}

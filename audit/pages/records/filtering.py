@@ -67,8 +67,8 @@ class Asked:
 
 def asked(request: HttpRequest) -> Asked:
     """Read the address. Raises Invalid (a run that is no id; words that no list knows are refused by the list)."""
-    pairs = tuple(pairs_of(request, without=("after",)))
-    text = request.GET.get("q", "").strip()
+    pairs = tuple(_typed(request) or pairs_of(request, without=("after",)))
+    text = dict(pairs).get("q", "").strip()
     where = Filter(
         query=text,
         types=_values(pairs, "type"),
@@ -85,6 +85,11 @@ def asked(request: HttpRequest) -> Asked:
 
 def typed_address(request: HttpRequest) -> str:
     """The address that a typed line means; "" where the line is nothing but words."""
+    return address(request.path, pairs) if (pairs := _typed(request)) else ""
+
+
+def _typed(request: HttpRequest) -> list[Pair]:
+    """The pairs that a typed line means beside the others; none where the line is nothing but words. Raises Invalid."""
     line = request.GET.get("q", "")
     if len(line) > LINE_CHARS:
         raise Invalid.at("q", expected=f"at most {LINE_CHARS} characters", got=len(line))
@@ -95,9 +100,9 @@ def typed_address(request: HttpRequest) -> str:
         else:
             words.append(token.group())
     if not named:
-        return ""
+        return []
     kept = [pair for pair in pairs_of(request, without=("q", "after")) if pair not in named]
-    return address(request.path, [*kept, *dict.fromkeys(named), ("q", " ".join(words))])
+    return [*kept, *dict.fromkeys(named), *((("q", " ".join(words)),) if words else ())]
 
 
 def typed_line(pairs: Iterable[Pair]) -> str:
