@@ -86,5 +86,6 @@ def _why(error: Exception) -> Exception:
     except OperationalError:
         return Refused("The database does not answer; DATABASE_URL and PALIMPSEST_HOME say where it is looked for.")
     if missing:
-        return Refused(f"The database lacks {missing} migrations; `manage.py up` or `manage.py migrate` applies them.")
+        remedy = "`manage.py up` or `manage.py migrate` applies them, and then this can be done"
+        return Refused(f"The database lacks {missing} migrations; {remedy}.", returncode=2)
     return error

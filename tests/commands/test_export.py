@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from django.core.management import CommandError, call_command, load_command_clas
 from memory.agents.people import members
 from memory.ledger.models import Entry
 from memory.ledger.queries.erased import commitments
+from tests.commands.nodes import ROOT
 from tests.interchange.archives import archive_of, lose, namespace_named
 from tests.world import World
 
@@ -126,6 +130,20 @@ def test_without_an_owner_the_command_says_how_to_make_one(world: World, archive
     lose(world)
     assert "manage.py invite" in run("restore", str(archive))
     assert archive_of(namespace_named("lab")) == archive.read_bytes()
+
+
+@pytest.mark.sqlite_only
+def test_before_there_are_tables_the_refusal_names_what_makes_them(archive: Path, tmp_path: Path) -> None:
+    variables = {
+        "DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(tmp_path / "home"), "DATABASE_URL": "",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "django", "restore", str(archive)]
+    done = subprocess.run(
+        command, cwd=ROOT, env={**os.environ, **variables}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("Refused: The database lacks ")
+    assert "`manage.py up` or `manage.py migrate`" in done.stderr
 
 
 def test_people_may_come_along(world: World, archive: Path) -> None:

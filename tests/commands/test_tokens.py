@@ -57,6 +57,17 @@ def test_issue_token_makes_namespace_and_agent_only_where_absent() -> None:
     assert Namespace.objects.count() == Agent.objects.count() == 1
 
 
+def test_issue_token_says_on_the_error_stream_alone_that_it_founded_the_namespace() -> None:
+    said = []
+    for _ in range(2):
+        out, err = io.StringIO(), io.StringIO()
+        call_command("issue_token", "--namespace", "nope", "--agent", "scout", stdout=out, stderr=err)
+        assert out.getvalue().count("\n") == 1
+        said.append(err.getvalue())
+    assert "no namespace nope; it was founded" in said[0]
+    assert said[1] == ""
+
+
 def test_issue_token_gives_the_scopes_and_the_life_that_were_asked_for() -> None:
     token = token_of(
         run("issue_token", "--namespace", "n", "--agent", "a", "--scopes", "read, control", "--days", "3").strip()
