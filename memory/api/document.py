@@ -36,7 +36,10 @@ HEADERS = (
     ("traceparent", {"type": "string", "pattern": "^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$"},
      "W3C trace context; its trace id finds or opens the run"),
 )  # fmt: skip
-MATCH = ("If-Match", {"type": "string", "pattern": '^"[0-9a-f]{64}"$'}, "the digest of the version to replace")
+MATCH = (
+    "If-Match", {"type": "string", "pattern": r'^(\*|"[0-9a-f]{64}")$'},
+    "the digest of the version to replace, or * for whatever is current",
+)  # fmt: skip
 SECURITY = {
     "Bearer": {"type": "http", "scheme": "bearer", "description": "the token of an agent"},
     "Session": {"type": "apiKey", "in": "cookie", "name": "sessionid",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated
 
 from django.http import HttpResponse
@@ -42,6 +43,8 @@ from memory.records.queries import detail
 routes = Routes("lineage")
 
 Record = Annotated[Id, Path()]
+# A version has one digest, so a list of tags or a weak one (RFC 9110, section 8.8.3) can name none.
+MATCH = re.compile(r'\*|"([0-9a-f]{64})"')
 
 
 @routes.write(
@@ -63,13 +66,21 @@ def _base(request: Entered, body: DerivationIn) -> str:
         if match is not None:
             raise Invalid.at("If-Match", expected="no condition: only an evolve replaces a version")
         return ""
-    named = None if match is None else match.strip().removeprefix('"').removesuffix('"')
-    if named is not None and body.base not in (None, named):
+    named = None if match is None else _matched(match)
+    if named not in (None, derivations.ANY_CURRENT) and body.base not in (None, named):
         raise Invalid.at("If-Match", expected=f"the digest that the body names, {body.base}", got=match)
-    base = named or body.base
+    base = body.base or named
     if base is None:
         raise Invalid.at("base", expected="the digest of the version that you know", got="nothing", code="missing")
     return base
+
+
+def _matched(match: str) -> str:
+    """The digest in an If-Match, or that any current version will do.   Raises Invalid."""
+    found = MATCH.fullmatch(match.strip())
+    if found is None:
+        raise Invalid.at("If-Match", expected="* or the digest of a version, in double quotes", got=match)
+    return found[1] or derivations.ANY_CURRENT
 
 
 def _derived(by: Actor, body: DerivationIn, *, base: str) -> Derived:

@@ -58,8 +58,9 @@ def on_hold(stage: Stage) -> HttpResponse:
 
 
 def stale_version(stage: Stage) -> HttpResponse:
-    body = {"kind": "evolve", "record": str(stage.first.id), "base": "0" * 64, "content": "reworded"}
-    return agent(stage).post("/derivations", body)
+    body = {"kind": "evolve", "record": str(stage.first.id), "base": stage.first.digest.hex(), "content": "reworded"}
+    agent(stage).post("/derivations", body)
+    return agent(stage).post("/derivations", {**body, "content": "reworded by somebody else"})
 
 
 def stopped(stage: Stage) -> HttpResponse:

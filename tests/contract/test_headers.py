@@ -165,7 +165,27 @@ def test_if_match_names_the_version_to_evolve(stage: Stage, agent: Caller) -> No
     stale = agent.post("/derivations", body, headers={"If-Match": f'"{"0" * 64}"'})
     assert (stale.status_code, stale.json()["code"]) == (412, "stale_version")
     assert stale.json()["current"] == {"record": str(stage.first.id), "digest": digest}
+    assert "no version" in stale.json()["detail"]
+    assert not {"differs", "since"} & stale.json().keys()
     assert agent.post("/derivations", body, headers={"If-Match": f'"{digest}"'}).status_code == 201
+
+
+def test_a_star_in_if_match_takes_whatever_version_is_current(stage: Stage, agent: Caller) -> None:
+    body = {"kind": "evolve", "record": str(stage.first.id), "content": "reworded"}
+    both = agent.post("/derivations", {**body, "base": "0" * 64}, headers={"If-Match": "*"})
+    assert both.status_code == 412
+    assert agent.post("/derivations", body, headers={"If-Match": "*"}).status_code == 201
+    stale = agent.post("/derivations", {**body, "content": "again"}, headers={"If-Match": "*"})
+    assert (stale.status_code, stale.json()["since"]) == (412, str(stage.first.id))
+    assert [one["field"] for one in stale.json()["differs"]] == ["content"]
+
+
+@pytest.mark.parametrize("given", ["", "hello", '"hello"', '"*"', "0" * 64, 'W/"{digest}"', '"{digest}", "{digest}"'])
+def test_an_if_match_that_names_no_digest_is_refused_by_its_name(stage: Stage, agent: Caller, given: str) -> None:
+    body = {"kind": "evolve", "record": str(stage.first.id), "content": "reworded"}
+    match = given.replace("{digest}", stage.first.digest.hex())
+    answer = agent.post("/derivations", body, headers={"If-Match": match})
+    assert (answer.status_code, places(answer)) == (422, [["If-Match"]])
 
 
 def test_if_match_is_refused_where_nothing_is_replaced(stage: Stage, agent: Caller) -> None:

@@ -19,6 +19,8 @@ from memory.lineage.queries.sources import SourceRecord, load_sources
 from memory.records.models import Record, RecordState
 
 PARTS = 100
+# In place of a digest: whatever version is current (RFC 9110, section 13.1.1).
+ANY_CURRENT = "*"
 VERSIONS_COMPARED = 500
 
 
@@ -27,6 +29,7 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
     """A new version of the record; what `changes` does not name carries over.
 
     Locks: the namespace head. Appends: `evolve`, items record, derivation, edge.
+    base : the digest of the version that is known; ANY_CURRENT where the record need only be current; "" to not ask.
     Raises NotFound, Erased, Withdrawn, StaleVersion (`base` is not the digest of the line's head), Invalid (no change).
     """
     request = {"evolve": str(record), "base": base, "changes": _plain(changes), "cause": cause.request}
@@ -34,7 +37,7 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
         return first
     (source,) = load_sources(by.namespace, [record])
     source.require_usable(needs_content="content" not in changes)
-    if base and (base != source.digest.hex() or source.state.superseded_seq is not None):
+    if base and (base not in (source.digest.hex(), ANY_CURRENT) or source.state.superseded_seq is not None):
         raise _stale(by.namespace, source, base)
     new = replace(source.carried(), **changes)
     if new.valid_from is not None and new.valid_to is not None and new.valid_from >= new.valid_to:
@@ -51,9 +54,13 @@ def _stale(namespace: int, source: SourceRecord, base: str) -> StaleVersion:
     head = list(_successors(namespace, source.id))[-1]
     known = _version_of(namespace, source, base)
     digest = commitments_of(namespace, "record", [head])[head].hex()
+    current = {"record": str(head), "digest": digest}
+    if known == head:
+        # Nothing changed since what the client knows, for no version is what it named.
+        return StaleVersion(f"base is the digest of no version; the current one is {head}.", current=current)
     return StaleVersion(
         f"base is not the digest of the current version, which is {head}.",
-        current={"record": str(head), "digest": digest},
+        current=current,
         since=str(known),
         differs=as_json(differences(namespace, before=known, after=head)),
     )
