@@ -22,6 +22,7 @@ register = template.Library()
 
 NARROW_SPACE = "\u202f"
 AGES = ((86_400 * 365, "year"), (86_400 * 30, "month"), (86_400, "day"), (3_600, "hour"), (60, "minute"), (1, "second"))
+NEARLY = 0.05
 DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
@@ -69,9 +70,14 @@ def duration(length: timedelta | float | None) -> str:
     """The largest unit that fits, in words: "3 days", "40 minutes", "less than a second"."""
     if length is None:
         return ""
+    return _in_units(length)
+
+
+def _in_units(length: timedelta | float, *, nearly: float = 0) -> str:
+    """`nearly`: the share of a unit that may be missing from it."""
     seconds = abs(length.total_seconds() if isinstance(length, timedelta) else float(length))
     for size, unit in AGES:
-        n = int(seconds // size)
+        n = int(seconds / size + nearly)
         if n:
             return f"{n} {unit}{'' if n == 1 else 's'}"
     return "less than a second"
@@ -79,13 +85,16 @@ def duration(length: timedelta | float | None) -> str:
 
 @register.filter
 def ago(at: datetime | None, read_at: datetime | None) -> str:
-    """Relative to the reading of the page: "3 days ago", "in 2 hours", "now"."""
+    """Relative to the reading of the page: "3 days ago", "in 2 hours", "now".
+
+    What lies ahead is told by the unit that it nearly fills: 90 days that began a minute ago are still "in 3 months".
+    """
     if at is None or not read_at:
         return ""
     distance = read_at - at
     if abs(distance) < timedelta(seconds=1):
         return "now"
-    return f"{duration(distance)} ago" if distance > timedelta(0) else f"in {duration(distance)}"
+    return f"{duration(distance)} ago" if distance > timedelta(0) else f"in {_in_units(distance, nearly=NEARLY)}"
 
 
 @register.inclusion_tag("components/_time.html", takes_context=True)

@@ -161,6 +161,7 @@ def test_a_secret_is_shown_once_by_the_answer_that_made_it_and_opens_the_namespa
     secret = shown_secret(answer.text)
     assert "no-store" in answer.headers["Cache-Control"]
     assert by_token(secret, namespace="acme", now=clock.now()).namespace == world.namespace
+    assert f"ledger at seq {world.now().seq} " in text_of(answer.text)
     assert SECRET.findall(alice.get("/agents").text) == []
 
 

@@ -36,6 +36,9 @@ def test_an_instant_that_is_absent_says_so() -> None:
         (timedelta(minutes=59, seconds=59), "59 minutes ago"),
         (timedelta(days=3, hours=2), "3 days ago"),
         (timedelta(days=-400), "in 1 year"),
+        (timedelta(seconds=5) - timedelta(days=90), "in 3 months"),
+        (timedelta(hours=-26) - timedelta(days=85), "in 2 months"),
+        (timedelta(days=89, hours=23), "2 months ago"),
     ],
 )
 def test_relative_times_count_from_the_reading_of_the_page(distance: timedelta, words: str) -> None:

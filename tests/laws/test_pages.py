@@ -294,7 +294,15 @@ def test_a_waiver_without_reason_or_with_an_end_that_is_past_or_far_is_refused(
     answer = alice.post("/laws/law.L7/waive", {"reason": given["reason"], "until": until})
     assert answer.status_code == 422
     assert 'role="alert"' in answer.text
+    assert "expires_at" not in answer.text
     assert not Waiver.objects.exists()
+
+
+def test_the_form_says_what_a_waiver_of_a_law_that_holds_does(world: World, alice: Client) -> None:
+    told = "No run finds it broken now"
+    assert told in words(alice.get("/laws/law.L7/waive").text)
+    broken(world)
+    assert told not in words(alice.get("/laws/law.L7/waive").text)
 
 
 def test_a_form_of_a_waiver_that_is_sent_twice_is_written_once(world: World, alice: Client) -> None:
@@ -351,7 +359,10 @@ def test_a_long_run_is_a_page_that_asks_again_until_it_has_ended(
     part = alice.get(address, headers={"HX-Request": "true"}).text
     assert "<html" not in part
     tasks.run_laws(job.id)
-    assert "See what it found" in alice.get(address, headers={"HX-Request": "true"}).text
+    ended = alice.get(address, headers={"HX-Request": "true"}).text
+    assert "See what it found" in ended
+    assert 'value="100"' in ended
+    assert "pause" not in ended
     assert alice.get(address).headers["Location"] == "/laws/law.L7"
     eve = World("other").person("eve", role="owner")
     assert browser(eve).get(address).status_code == 404

@@ -344,6 +344,13 @@ def test_the_text_is_escaped_marked_and_makes_nothing_live(world: World, alice: 
     assert "\u202e" not in text
 
 
+def test_the_strip_leads_to_the_run_of_the_scan_that_covers_the_record(world: World, alice: Client) -> None:
+    record = world.save("one").id
+    assert "not checked yet" in alice.get(f"/records/{record}").text
+    report = alice.post("/ledger/verify").headers["Location"]
+    assert f'href="{report}">ok by the scan of seq {world.now().seq}<' in alice.get(f"/records/{record}").text
+
+
 def test_what_looks_like_a_secret_is_covered_and_shown_to_those_who_may(world: World, alice: Client) -> None:
     record = world.save(f"the key is {SECRET} and no other").id
     world.evolve(record, content=f"the key was {SECRET}")

@@ -7,7 +7,7 @@ Invariants
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -98,7 +98,10 @@ def shown(request: HttpRequest, visit: Visit, *, answer: Answer | None = None) -
     """The page, with the answer to the act that led here."""
     given = answer or Answer()
     has_made = given.fresh is not None or given.link is not None
-    found = agent_rows(asof.now(visit.actor.namespace) if has_made else visit.at)
+    at = asof.now(visit.actor.namespace) if has_made else visit.at
+    found = agent_rows(at)
+    if has_made:
+        request.frame = replace(visit.frame, head_seq=at.seq)  # type: ignore[attr-defined]
     people = members(visit.actor.namespace)
     names = {row.person: row.name for row in people}
     names |= person_names({row.operator for row in found if row.operator is not None} - names.keys())

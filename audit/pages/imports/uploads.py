@@ -9,11 +9,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from audit.access import Visit, is_partial, page, person_names, problem_of
-from audit.frame import address, pairs_of
 from audit.navigation import Link, breadcrumbs
 from audit.pages.imports.forms import UploadForm
 from audit.pages.imports.listing import job_url, listed
-from audit.pages.ledger.checks import progress
+from audit.pages.ledger.checks import polling, progress
 from audit.posting import posted
 from audit.templatetags.console import count
 from memory.base import jobs
@@ -41,8 +40,6 @@ def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
     """An upload as it stands: how far it is, what it would do, or what it did."""
     found = jobs.job(job, namespace=visit.at.namespace, kind=KIND)
     asked = asked_of(found)
-    kept, is_paused = pairs_of(request, without=("paused",)), request.GET.get("paused") == "yes"
-    here = address(request.path, kept)
     label = "Looking at the store" if asked.dry_run else "Importing"
     context = {
         "trail": (*breadcrumbs("imports", carry=visit.carry), Link(asked.name or "upload", "")),
@@ -52,9 +49,7 @@ def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
         "progress": progress(found, label, unit="rows"),
         "is_silent": found.is_silent(visit.frame.read_at),
         "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
-        "poll_url": "" if found.has_ended else here,
-        "is_paused": is_paused,
-        "toggle_url": here if is_paused else address(request.path, [*kept, ("paused", "yes")]),
+        **polling(request, found),
         "may_own": visit.actor.may("own") and visit.frame.can_write,
         **(_report(found.outcome) if found.state == "done" else {}),
     }

@@ -17,8 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from audit import recorded
 from audit.access import Visit, is_partial, page, person_names, problem_of, require
-from audit.components import Definition, Progress
-from audit.frame import address, pairs_of
+from audit.components import Definition
 from audit.laws import tasks
 from audit.laws.clauses import BY_CLAUSE, BY_NAME, LAWS
 from audit.laws.values import ClauseName, Verdict, worst
@@ -27,7 +26,7 @@ from audit.navigation import Link, breadcrumbs
 from audit.pages.laws.detail import invariant_of
 from audit.pages.laws.invariants import Invariant
 from audit.pages.laws.series import state_of
-from audit.pages.ledger.checks import STATES
+from audit.pages.ledger.checks import polling, progress
 from memory.base import jobs
 from memory.base.errors import DomainError, NotFound
 from memory.base.jobs import Job
@@ -84,22 +83,18 @@ def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
     url = _result_url(visit, found)
     if url and not is_partial(request):
         return HttpResponseRedirect(url)
-    kept, is_paused = pairs_of(request, without=("paused",)), request.GET.get("paused") == "yes"
-    here = address(request.path, kept)
     context = {
         "trail": (*breadcrumbs("laws", carry=visit.carry), Link("Run", "")),
         "job": found,
         "title": "Run of the laws",
         "laws": [law for law in LAWS if law.clause in found.given["clauses"]],
         "asked_by": person_names({found.person}).get(found.person, "") if found.person is not None else "the host",
-        "progress": Progress("Reading the log", found.n_done, found.n_total, "entries", STATES[found.state]),
+        "progress": progress(found, "Reading the log", unit="entries"),
         "is_silent": found.is_silent(visit.frame.read_at),
         "result_url": url,
         "unrecorded": _unrecorded(found),
         "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
-        "poll_url": "" if found.has_ended else here,
-        "is_paused": is_paused,
-        "toggle_url": here if is_paused else address(request.path, [*kept, ("paused", "yes")]),
+        **polling(request, found),
     }
     return render(request, "laws/task.html#run" if is_partial(request) else "laws/task.html", context)
 
@@ -154,6 +149,7 @@ def _asked(
         "invariant": invariant,
         "state": state_of(standing.last),
         "last": standing.last,
+        "is_broken": standing.last is not None and standing.last.is_broken,
         "form": form,
         "problem": problem_of(request, error) if error is not None else None,
         "back_url": back,
@@ -163,9 +159,11 @@ def _asked(
 
 
 def _is_near(form: WaiverForm, now: datetime) -> bool:
-    """False, with the words for it, where the last day lies too far away."""
+    """False, with the words for it, where the last day is over or lies too far away."""
     # By its day: the last one of the calendar has no end that can be computed.
-    if form.cleaned_data["until"] < (now.astimezone(UTC) + LONGEST_WAIVER).date():
-        return True
-    form.add_error("until", "At most a year from now; it can be waived again.")
-    return False
+    until = form.cleaned_data["until"]
+    if until < now.astimezone(UTC).date():
+        form.add_error("until", "This day is over: today (UTC) or later.")
+    elif until >= (now.astimezone(UTC) + LONGEST_WAIVER).date():
+        form.add_error("until", "At most a year from now; it can be waived again.")
+    return form.is_valid()

@@ -8,12 +8,10 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from audit.access import Visit, is_partial, page, person_names, problem_of
-from audit.components import Progress
-from audit.frame import address, pairs_of
 from audit.laws.bisimilarity import tasks
 from audit.navigation import Link, breadcrumbs
 from audit.pages.laws import compare, stores
-from audit.pages.ledger.checks import STATES
+from audit.pages.ledger.checks import polling, progress
 from memory.base import jobs
 from memory.base.jobs import Job
 
@@ -25,20 +23,16 @@ def comparison(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
     found = jobs.job(job, namespace=visit.at.namespace, kind=tasks.KIND)
     if found.state == "done" and not is_partial(request):
         return _answered(request, visit, found)
-    kept, is_paused = pairs_of(request, without=("paused",)), request.GET.get("paused") == "yes"
-    here = address(request.path, kept)
     context = {
         "trail": (*breadcrumbs("laws", carry=visit.carry), Link("Comparison", "")),
         "title": "Comparison, class by class",
         "job": found,
         "asked_by": person_names({found.person}).get(found.person, "") if found.person is not None else "the host",
-        "progress": Progress("Comparing", found.n_done, found.n_total, "records", STATES[found.state]),
+        "progress": progress(found, "Comparing", unit="records"),
         "is_silent": found.is_silent(visit.frame.read_at),
-        "result_url": here if found.state == "done" else "",
+        "result_url": request.path + visit.carry if found.state == "done" else "",
         "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
-        "poll_url": "" if found.has_ended else here,
-        "is_paused": is_paused,
-        "toggle_url": here if is_paused else address(request.path, [*kept, ("paused", "yes")]),
+        **polling(request, found),
     }
     return render(request, "laws/task.html#run" if is_partial(request) else "laws/task.html", context)
 

@@ -50,8 +50,6 @@ def scan(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
     found = jobs.job(job, namespace=visit.at.namespace, kind=KIND)
     if (url := _result_url(visit, found)) and not is_partial(request):
         return HttpResponseRedirect(url)
-    kept, is_paused = pairs_of(request, without=("paused",)), request.GET.get("paused") == "yes"
-    here = address(request.path, kept)
     report = found.outcome.get("report")
     context = {
         "trail": (*breadcrumbs("ledger", carry=visit.carry), Link("Scan", "")),
@@ -61,9 +59,7 @@ def scan(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
         "is_silent": found.is_silent(visit.frame.read_at),
         "result_url": url,
         "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
-        "poll_url": "" if found.has_ended else here,
-        "is_paused": is_paused,
-        "toggle_url": here if is_paused else address(request.path, [*kept, ("paused", "yes")]),
+        **polling(request, found),
         **(_report(visit, report) if report else {}),
     }
     return render(request, "ledger/scan.html#scan" if is_partial(request) else "ledger/scan.html", context)
@@ -71,7 +67,20 @@ def scan(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
 
 def progress(job: Job, label: str, *, unit: str) -> Progress:
     """How far a job is, as the component draws it."""
+    if job.state == "done":
+        # The last sign of life was given before the end.
+        total = job.n_done if job.n_total is None else job.n_total
+        return Progress(label, total, total, unit, STATES[job.state])
     return Progress(label, job.n_done, job.n_total, unit, STATES[job.state], job.stage)
+
+
+def polling(request: HttpRequest, job: Job) -> dict[str, Any]:
+    """Where the page of a job asks again, and how that is paused; nowhere once it has ended."""
+    kept, is_paused = pairs_of(request, without=("paused",)), request.GET.get("paused") == "yes"
+    here = address(request.path, kept)
+    toggle_url = here if is_paused else address(request.path, [*kept, ("paused", "yes")])
+    urls = {"poll_url": here, "toggle_url": toggle_url}
+    return {"is_paused": is_paused, **(dict.fromkeys(urls, "") if job.has_ended else urls)}
 
 
 def _result_url(visit: Visit, job: Job) -> str:

@@ -30,6 +30,7 @@ def strip(visit: Visit, found: RecordDetail, *, who: str) -> Strip:
     check = (
         f"{CHECKS.get(told.check[0], told.check[0])} by the scan of seq {count(told.check[1])}" if told.check else ""
     )
+    scan_url = f"/ledger/checks/{told.check[2]}{carry}" if told.check else f"/ledger/{row.seq}{carry}"
     rows = (
         Definition("recorded at", words(row.recorded_at)),
         Definition("written by", who or None, url=f"/agents{carry}" if row.agent else ""),
@@ -44,7 +45,7 @@ def strip(visit: Visit, found: RecordDetail, *, who: str) -> Strip:
         Definition("idempotency key", "given, kept as a keyed digest" if told.has_key else None),
         Definition("ledger seq", count(row.seq), url=f"/ledger/{row.seq}{carry}", is_code=True),
         Definition("act", told.verb.replace("_", " ")),
-        Definition("ledger check", check or "not checked yet", url=f"/ledger/{row.seq}{carry}"),
+        Definition("ledger check", check or "not checked yet", url=scan_url),
     )
     return Strip(tuple(one for one in rows if one.value), tuple(one.term for one in rows if not one.value))
 

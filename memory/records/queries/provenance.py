@@ -28,8 +28,8 @@ class Provenance:
     """What the entry of a record says, in the words that people read. Empty or None is not given.
 
     `principal` says what `person` or the agent is; `loader` is set where a loader wrote in the agent's name.
-    `runtime` and `refs` are those of the run. `check` is the newest scan of the ledger that covers the entry, and its
-    seq; `leaf` is the hash of the item.
+    `runtime` and `refs` are those of the run. `check` is what the newest scan of the ledger that covers the entry
+    found, its seq and its run; `leaf` is the hash of the item.
     """
 
     principal: str
@@ -42,7 +42,7 @@ class Provenance:
     has_key: bool
     refs: tuple[tuple[str, str], ...]
     runtime: Mapping[str, str]
-    check: tuple[str, int] | None
+    check: tuple[str, int, UUID] | None
     leaf: bytes
 
 
@@ -64,7 +64,7 @@ def annotated(at: AsOf, rows: models.QuerySet[RecordState]) -> models.QuerySet[A
         **_first("run_", run, "seq", "item"),
         **_first("agent_", agent, "name"),
         **_first("hidden_", hidden, "seq", "item"),
-        **_first("scan_", scan, "verdict", "seq"),
+        **_first("scan_", scan, "verdict", "seq", "id"),
     }
     named = {"type": "n_type", "e_host": "n_host", "e_on_behalf_of": "n_behalf", "agent_name": "n_agent"}
     told = _of(at, Content).filter(seq=OuterRef("run_seq"), item=OuterRef("run_item"), part="run")
@@ -82,7 +82,8 @@ def provenance_of(row: Any) -> Provenance:
         principal=row.e_principal, person=row.e_person, loader=row.e_loader, verb=row.e_verb, host=row.n_host or "",
         on_behalf_of=row.n_behalf or "", request=row.e_request, has_key=bool(row.e_keyed),
         refs=tuple(sorted(run.get("refs", {}).items())), runtime=run.get("runtime", {}),
-        check=(row.scan_verdict, row.scan_seq) if row.scan_seq is not None else None, leaf=bytes(row.i_hash),
+        check=(row.scan_verdict, row.scan_seq, row.scan_id) if row.scan_seq is not None else None,
+        leaf=bytes(row.i_hash),
     )  # fmt: skip
 
 
