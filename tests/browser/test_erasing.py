@@ -15,7 +15,7 @@ from memory.agents import operations as agents
 from memory.ledger.operations import checkpoints
 from memory.records.queries import recall
 from tests.browser.visits import Visits, grave_findings, grave_findings_in_the_dark, overflow
-from tests.erasures.canary import database_files, files_with, middle, new_canary, tables_with
+from tests.erasures.canary import database_files, files_with, holds, new_canary, tables_with
 from tests.world import World
 
 pytestmark = pytest.mark.browser
@@ -120,7 +120,7 @@ def test_by_subject_a_hold_holds_and_then_the_text_is_nowhere_and_the_proof_stan
 def _files(canary: str) -> list[str]:
     if connection.vendor != "sqlite":
         return []
-    held = [path.name for path in database_files() if middle(canary).encode() in path.read_bytes()]
+    held = [path.name for path in database_files() if holds(path, canary)]
     return [*held, *files_with(canary, Path(settings.PALIMPSEST_HOME))]
 
 

@@ -31,7 +31,7 @@ from memory.ledger.queries import asof, proofs, reaching, receipts
 from memory.ledger.queries.verification import scan
 from memory.records.projection import RecordStates, RecordTexts
 from memory.records.queries import detail
-from tests.erasures.canary import database_files, files_with, middle, new_canary, tables_with
+from tests.erasures.canary import database_files, files_with, holds, middle, new_canary, tables_with
 from tests.erasures.everywhere import KEY, Planted, plant
 from tests.interchange.archives import archive_of, lose, namespace_named
 from tests.interchange.foreign import ForeignFile
@@ -66,17 +66,13 @@ def traces(canary: str) -> list[str]:
     """The files that hold the canary: those of the store, and all that the node keeps in its home."""
     found = files_with(canary, Path(site.PALIMPSEST_HOME))
     if connection.vendor == "sqlite":
-        return sorted({*found, *(str(path) for path in database_files() if _holds(path, canary))})
+        return sorted({*found, *(str(path) for path in database_files() if holds(path, canary))})
     with connection.cursor() as cursor:
         cursor.execute("SHOW data_directory")
         folder = Path(cursor.fetchone()[0])
         cursor.execute("SELECT oid FROM pg_database WHERE datname = current_database()")
         own = folder / "base" / str(cursor.fetchone()[0])
     return [*found, *files_with(canary, own, folder / "global")]
-
-
-def _holds(path: Path, canary: str) -> bool:
-    return middle(canary).encode() in path.read_bytes()
 
 
 def dump() -> bytes:

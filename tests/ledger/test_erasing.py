@@ -18,12 +18,13 @@ from memory.lineage.models import Derivation
 from memory.lineage.queries.ancestry import ancestry, descendants
 from memory.records.models import Record, RecordState
 from memory.records.queries import detail, lists, recall
-from tests.erasures.canary import database_files, middle, new_canary, tables_with
+from tests.erasures.canary import database_files, holds, new_canary, tables_with
 from tests.every_table import stored_rows
 from tests.states import evidence, projected, rebuilt
 from tests.world import CORRECTION, World
 
 pytestmark = pytest.mark.django_db
+
 
 @pytest.fixture
 def canary() -> str:
@@ -108,7 +109,7 @@ def test_neither_the_file_nor_its_log_holds_the_text_after_an_erasure(canary: st
 
 def traces_of(canary: str) -> list[str]:
     """The files of the database that hold the canary."""
-    return [path.name for path in database_files() if middle(canary).encode() in path.read_bytes()]
+    return [path.name for path in database_files() if holds(path, canary)]
 
 
 # What stays.

@@ -103,6 +103,10 @@ class RetentionForm(forms.Form):
         help_text="Left empty, until an owner erases it. Nothing goes by itself.",
     )  # fmt: skip
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # Beside it stands the form of a token, which asks for days too.
+        super().__init__(*args, auto_id="retention_%s", **kwargs)
+
     @property
     def value(self) -> str:
         """The setting, as the domain takes it."""
