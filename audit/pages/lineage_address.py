@@ -13,9 +13,10 @@ from django.http import HttpRequest
 
 from audit.frame import address, pairs_of
 from memory.base.errors import Invalid
-from memory.lineage.queries.graph import Side
+from memory.lineage.queries.graph import MOST_DEPTH, Side
 
 FIND_CHARS = 100
+LEVELS = f"0 to {MOST_DEPTH} levels"
 # A wall clock without an offset is read as UTC, as the control of the point reads it.
 _WALL_CLOCK = re.compile(r"\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2})?")
 
@@ -24,7 +25,10 @@ type Opened = tuple[tuple[UUID, Side], ...]
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the address asks of the lineage of one record. `against` is another point, "" where none is compared."""
+    """What the address asks of the lineage of one record. `against` is another point, "" where none is compared.
+
+    `fault` says why what was typed as another point is none.
+    """
 
     record: UUID
     path: str
@@ -38,6 +42,7 @@ class Asked:
     find: str
     is_table: bool
     after: int
+    fault: str = ""
 
     def setting(self, name: str, value: str) -> str:
         """The address with `name` set; an empty value takes it away."""
@@ -71,8 +76,8 @@ def asked(request: HttpRequest, record: UUID, *, path: str = "") -> Asked:
         record=record,
         path=path or f"/records/{record}",
         pairs=tuple(pairs_of(request, without=("after",))),
-        up=_number(request, "up", default=1),
-        down=_number(request, "down", default=1),
+        up=_number(request, "up", default=1, expected=LEVELS),
+        down=_number(request, "down", default=1, expected=LEVELS),
         opened=_opened(request.GET.get("open", "")),
         groups=tuple(word for word in request.GET.get("relations", "").split(",") if word),
         to=_id(request.GET.get("to", ""), loc="to"),
@@ -97,10 +102,10 @@ def _id(value: str, *, loc: str) -> UUID | None:
         raise Invalid.at(loc, expected="the whole id of a record", got=value) from error
 
 
-def _number(request: HttpRequest, name: str, *, default: int) -> int:
+def _number(request: HttpRequest, name: str, *, default: int, expected: str = "a whole number") -> int:
     value = request.GET.get(name, "")
     if value and not (value.isascii() and value.isdecimal() and len(value) <= 6):
-        raise Invalid.at(name, expected="a whole number", got=value)
+        raise Invalid.at(name, expected=expected, got=value)
     return int(value) if value else default
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.base import instants
+
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
@@ -28,6 +30,13 @@ class AsOf:
     @property
     def is_head(self) -> bool:
         return self.seq >= self.head and self.source_at is None
+
+    @property
+    def words(self) -> str:
+        """How a refusal names the point: "as of entry 12", or the instant that is read by the source's own."""
+        if self.source_at is None:
+            return f"as of entry {self.seq}"
+        return f"by the instants of its source as of {instants.text(self.source_at)}"
 
     @property
     def is_now(self) -> bool:

@@ -189,7 +189,7 @@ def _chosen(at: AsOf, selection: Selection) -> dict[UUID, RecordState]:
         raise TooLarge(f"This lineage has more than {MOST_COUNTED} links; export the namespace instead.")
     found = _states(at, {selection.focus, *(end for link in links[:MOST_COUNTED] for end in (link.older, link.newer))})
     if selection.focus not in found:
-        raise NotFound(f"There is no record {selection.focus} as of entry {at.seq}.", id=str(selection.focus))
+        raise NotFound(f"There is no record {selection.focus} {at.words}.", id=str(selection.focus))
     return found
 
 

@@ -85,7 +85,21 @@ def test_a_wall_clock_to_compare_with_is_pinned_so_that_a_copied_link_never_drif
     assert (answer.status_code, answer.headers["Location"]) == (302, f"/records/{first}?up=2&against=seq:{then}")
     later = alice.get(f"/records/{first}?against=2099-01-01T00:00:00Z")
     assert "provisional" in later.text
-    assert alice.get(f"/records/{first}?against=yesterday").status_code == 422
+    refused = alice.get(f"/records/{first}?against=yesterday&up=2")
+    assert refused.status_code == 422
+    assert 'value="yesterday"' in refused.text
+    assert 'aria-invalid="true"' in refused.text
+    assert "nothing is compared" in plain(refused.text)
+    assert {*nodes(refused.text)} == {*nodes(alice.get(f"/records/{first}?up=2").text)}
+    assert alice.get(f"/records/{first}/lineage.json?against=yesterday").json()["errors"][0]["loc"] == ["against"]
+
+
+@pytest.mark.parametrize("asked", ["up=-1", "down=-1", "up=two"])
+def test_levels_that_are_none_are_answered_with_how_many_there_may_be(world: World, alice: Client, asked: str) -> None:
+    focus = world.save("one").id
+    refused = alice.get(f"/records/{focus}/lineage.json?{asked}")
+    assert refused.status_code == 422
+    assert f"{asked.partition('=')[0]}: expected 0 to 300 levels" in refused.text
 
 
 def test_a_way_is_thick_said_in_words_and_shown_whatever_the_levels(world: World, alice: Client) -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.ledger.queries import asof
 from memory.lineage.queries.ancestry import ancestry
+from memory.lineage.queries.graph import graph
 from memory.records import operations as records
 from memory.records.content import LINEAGE_KEYS, NewRecord
 from memory.records.models import Record
@@ -190,6 +191,25 @@ def test_an_instant_before_the_head_names_an_entry_for_ever_and_a_later_one_is_p
     assert asof.resolve(world.namespace, known_at=(recorded_at - INSTANT).isoformat()).seq == first.seq - 1
     with pytest.raises(Invalid):
         asof.resolve(world.namespace, known_at=f"seq:{second.seq + 1}")
+
+
+@pytest.mark.parametrize("named", ["seq:-1", "seq:99999999999999999999999", "seq:two", "seq:"])
+def test_what_names_no_seq_is_answered_about_seqs_and_not_about_instants(named: str) -> None:
+    world = World()
+    with pytest.raises(Invalid, match=rf"a seq from 0 up to the head, {world.now().seq}, got {named}$"):
+        asof.resolve(world.namespace, known_at=named)
+
+
+def test_a_record_that_the_source_does_not_tell_of_is_named_by_the_instants_of_the_source() -> None:
+    world = World()
+    saved = world.save("known early", source_recorded_at=JANUARY)
+    at = asof.resolve(world.namespace, known_at="source:0001-01-01T00:00:00Z")
+    for read in (
+        lambda: detail.record(at, id=saved.id), lambda: ancestry(at, record=saved.id, limit=9),
+        lambda: graph(at, focus=saved.id),
+    ):  # fmt: skip
+        with pytest.raises(NotFound, match="by the instants of its source as of 0001-01-01T00:00:00"):
+            read()
 
 
 def test_the_reading_of_the_source_answers_by_its_own_instants() -> None:

@@ -59,10 +59,11 @@ def resolve(namespace: int, *, valid_at: str = "", known_at: str = "", log: LogE
     seq, provisional, source = head.size, False, None
     if known_at.startswith("source:"):
         source = instant(known_at.removeprefix("source:"), loc="known_at")
-    elif (named := named_seq(known_at)) is not None:
+    elif known_at.startswith("seq:"):
+        named = named_seq(known_at)
+        if named is None or named > head.size:
+            raise Invalid.at("known_at", expected=f"a seq from 0 up to the head, {head.size}", got=known_at)
         seq = named
-        if seq > head.size:
-            raise Invalid.at("known_at", expected=f"a seq up to the head, {head.size}", got=known_at)
     elif known_at:
         asked = instant(known_at, loc="known_at")
         provisional = asked > head.last_at

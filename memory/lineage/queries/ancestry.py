@@ -78,7 +78,7 @@ def _record(at: AsOf, record: UUID) -> Record:
     rows = Record.objects.filter(namespace=at.namespace, id=record, seq__lte=at.seq)
     row = (rows if at.source_at is None else rows.filter(source_recorded_at__lte=at.source_at)).first()
     if row is None:
-        raise NotFound(f"There is no record {record} as of entry {at.seq}.", id=str(record))
+        raise NotFound(f"There is no record {record} {at.words}.", id=str(record))
     return row
 
 

@@ -47,7 +47,7 @@ def compared(
     found = graph(both, focus=focus, up=up, down=down, opened=opened, groups=groups, to=to, also=(at, against))
     words = {node.id: node.states_also for node in found.nodes}
     if not words[focus][0]:
-        raise NotFound(f"There is no record {focus} as of entry {at.seq}.", id=str(focus))
+        raise NotFound(f"There is no record {focus} {at.words}.", id=str(focus))
     stands = [{node for node, said in words.items() if said[index]} for index in (0, 1)]
     links = [_standing(point, found.links, nodes) for point, nodes in zip((at, against), stands, strict=True)]
     held = [_hanging(focus, one, nodes) for one, nodes in zip(links, stands, strict=True)]

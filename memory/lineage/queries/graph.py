@@ -130,7 +130,7 @@ def graph(
     inner, counts = _around(at, list(growth.depths))
     states = _states(at, growth.depths, also)
     if focus not in states:
-        raise NotFound(f"There is no record {focus} as of entry {at.seq}.", id=str(focus))
+        raise NotFound(f"There is no record {focus} {at.words}.", id=str(focus))
     found = _sliced(growth, whole, inner, counts, states, also)
     return replace(found, path=path, hidden=_left_out(at, focus, relations))
 

@@ -85,7 +85,7 @@ def line_of(at: AsOf, *, record: UUID) -> UUID:
     states = RecordState.objects.known(at).filter(id=record).values("id")
     found = Record.objects.filter(namespace=at.namespace, id__in=states).values_list("line", flat=True).first()
     if found is None:
-        raise NotFound(f"There is no record {record} as of entry {at.seq}.", id=str(record))
+        raise NotFound(f"There is no record {record} {at.words}.", id=str(record))
     return found
 
 

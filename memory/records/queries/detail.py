@@ -130,7 +130,7 @@ def record(at: AsOf, *, id: UUID) -> RecordDetail:
     """
     state = annotated(at, RecordState.objects.known(at).filter(id=id)).first()
     if state is None:
-        raise NotFound(f"There is no record {id} as of entry {at.seq}.", id=str(id))
+        raise NotFound(f"There is no record {id} {at.words}.", id=str(id))
     withdrawal = (state.hidden_seq, state.hidden_item) if state.is_withdrawn and state.hidden_seq else None
     own = (state.seq, state.item)
     stored = contents_of(at.namespace, [own, *([withdrawal] if withdrawal else [])])
