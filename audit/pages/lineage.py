@@ -9,7 +9,7 @@ Invariants
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from django.core.cache import cache
@@ -27,6 +27,7 @@ from audit.pages.lineage_address import Asked
 from audit.secrets import covered
 from audit.templatetags.console import count
 from memory.base.asof import AsOf
+from memory.base.errors import Invalid
 from memory.lineage.queries.comparing import Comparison, compared, other_point
 from memory.lineage.queries.graph import GROUPS, MOST_DEPTH, GraphLink, GraphNode, Side, Slice, graph
 from memory.lineage.queries.pages import Placed, first_lines, lineage_page
@@ -67,6 +68,16 @@ def read(visit: Visit, given: Asked) -> Read:
     return Read(comparison.slice, against, comparison)
 
 
+def readable(visit: Visit, given: Asked) -> Asked:
+    """The same; without the point to compare with, but with the words for it, where there is no such point."""
+    try:
+        if given.against:
+            other_point(visit.at, given.against)
+    except Invalid as error:
+        return replace(given, against="", fault=f"Expected {error.errors[0].expected}; nothing is compared.")
+    return given
+
+
 def pinned(visit: Visit, given: Asked) -> str:
     """The address that never drifts: a wall clock to compare with becomes the seq that it means; "" where none does."""
     if not given.against or given.against.startswith(("seq:", "source:")):
@@ -103,6 +114,7 @@ def part(visit: Visit, given: Asked) -> dict[str, Any]:
         "asked": given,
         "find_kept": given.without("find"),
         "against_kept": given.without("against"),
+        "against_typed": dict(given.pairs).get("against", ""),
     }
 
 

@@ -27,7 +27,7 @@ from audit.pages.records import made, provenance
 from audit.secrets import covered, has_secret
 from audit.templatetags.console import count
 from memory.base.canonical import canonical
-from memory.base.errors import Ambiguous, Invalid, NotFound
+from memory.base.errors import CODES, Ambiguous, Invalid, NotFound
 from memory.base.word_diff import WordDiff, word_diff
 from memory.interchange.sources import kept_about
 from memory.ledger.queries.addressed import erased_parts
@@ -62,16 +62,19 @@ class Step:
 @page("records")
 def shown(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
     """The record with its lineage; htmx asks for the lineage alone."""
-    given = asked(request, record)
+    given = lineage.readable(visit, asked(request, record))
+    status = CODES["invalid"].status if given.fault else 200
     if target := lineage.pinned(visit, given):
         return HttpResponseRedirect(target)
     if is_partial(request):
         part = lineage.part(visit, given)
-        return render(request, "records/detail.html#lineage", {"tab": "lineage", "record_id": record, **part})
+        return render(
+            request, "records/detail.html#lineage", {"tab": "lineage", "record_id": record, **part}, status=status
+        )
     found = reads.record(visit.at, id=record)
     part = lineage.part(visit, given)
     context = head(request, visit, found, tab="lineage", count_text=part.get("rests", ""))
-    return render(request, "records/detail.html", {**context, **part, "made": made.panel(visit, found)})
+    return render(request, "records/detail.html", {**context, **part, "made": made.panel(visit, found)}, status=status)
 
 
 def head(request: HttpRequest, visit: Visit, found: RecordDetail, *, tab: str, count_text: str = "") -> dict[str, Any]:
