@@ -130,7 +130,7 @@ def test_after_an_erasure_and_a_scrub_it_is_in_no_file_and_no_dump(world: World,
 @pytest.mark.sqlite_only
 def test_the_write_ahead_log_is_emptied_by_the_erasure_itself(world: World, planted: Planted) -> None:
     erase_subject(world.alice, subject=planted.canary, reason="secret")
-    assert [path.name for path in database_files() if _holds(path, planted.canary)] == []
+    assert [path.name for path in database_files() if holds(path, planted.canary)] == []
 
 
 def test_the_proof_of_the_entry_that_held_it_verifies_before_and_after(
@@ -247,4 +247,4 @@ def test_a_log_that_is_not_emptied_leaves_a_trace(
 ) -> None:
     monkeypatch.setattr(scrubbing, "_empty_if_free", lambda: None)
     erase_subject(world.alice, subject=planted.canary, reason="secret")
-    assert [path.name for path in database_files() if _holds(path, planted.canary)] != []
+    assert [path.name for path in database_files() if holds(path, planted.canary)] != []
