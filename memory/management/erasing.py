@@ -47,10 +47,15 @@ def named(
     return {"subject": stdin.read().strip() if subject == "-" else subject}
 
 
-def preview_words(found: Preview) -> str:
-    """What would go, what repeats it and what rests on it."""
+def preview_words(found: Preview, *, n_inside: int = 0) -> str:
+    """What would go, what repeats it and what rests on it. n_inside : items that name it only inside longer words."""
     standing = [part for part in found.radius.parts if part.erased_by is None]
     lines = [f"{len(standing)} parts of {len({(part.seq, part.item) for part in standing})} items would go:"]
+    if not standing:
+        why = "all of it was erased before" if found.radius.parts else "nothing here names it"
+        lines = [f"Nothing would go: {why}."]
+    if n_inside:
+        lines.append(f"{n_inside} items hold it only inside longer words and would stay.")
     lines += _shown([f"  {part.seq}.{part.item} {part.kind} {part.object}: {part.part}" for part in standing])
     if found.radius.n_quotes:
         lines.append(f"{found.radius.n_quotes} records repeat a line word for word and stay, but for --quoting:")

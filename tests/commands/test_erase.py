@@ -79,6 +79,19 @@ def test_a_dry_run_tells_what_goes_what_quotes_it_and_what_rests_on_it(world: Wo
     assert detail.record(world.now(), id=merge).content is None
 
 
+def test_a_dry_run_that_would_take_nothing_says_why(world: World) -> None:
+    record = str(world.save("about Annabel").id)
+    assert run("--namespace", "lab", "--subject", "nobody at all", "--dry-run") == (
+        "Nothing would go: nothing here names it.\n"
+    )
+    inside = run("--namespace", "lab", "--subject", "Anna", "--dry-run")
+    assert inside.endswith("\n1 items hold it only inside longer words and would stay.\n")
+    run("--namespace", "lab", "--record", record, "--reason", "secret")
+    assert run("--namespace", "lab", "--record", record, "--dry-run").startswith(
+        "Nothing would go: all of it was erased before.\n"
+    )
+
+
 def test_a_hold_forbids_it_and_a_dry_run_says_whose(world: World) -> None:
     record = str(world.save("a note").id)
     agents.hold(world.alice, held=True, reason="the lawsuit of May")

@@ -100,8 +100,9 @@ def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
     empty.touch()
     assert refusal(text).code == "not_sqlite"
     assert refusal(empty).code == "not_sqlite"
-    assert refusal(tmp_path).code == "not_a_file"
-    assert refusal(tmp_path / "absent.db").code == "not_a_file"
+    assert (refusal(tmp_path).code, refusal(tmp_path).expected) == ("not_a_file", "a regular file")
+    absent = refusal(tmp_path / "absent.db")
+    assert (absent.code, absent.expected) == ("not_a_file", "a file, and there is none of this name")
 
 
 def test_a_damaged_database_is_refused_and_not_half_read(

@@ -229,6 +229,8 @@ class ForeignStore:
 
 
 def _checked_uri(path: Path, limits: Limits) -> str:
+    if not path.exists():
+        raise ForeignStoreError("not_a_file", expected="a file, and there is none of this name", got=path.name)
     if not path.is_file():
         raise ForeignStoreError("not_a_file", expected="a regular file", got=path.name)
     size_bytes = path.stat().st_size

@@ -39,8 +39,10 @@ class Command(DomainCommand):
         if what is not None:
             by = system(namespace_named(namespace).pk)
             if dry_run:
-                found = preview(by, found=asked(by.namespace, **what), quoting=given["quoting"])
-                self.stdout.write(preview_words(found))
+                found = asked(by.namespace, **what)
+                n_inside = sum(not naming.is_whole for naming in found.namings)
+                told = preview(by, found=found, quoting=given["quoting"])
+                self.stdout.write(preview_words(told, n_inside=n_inside))
                 return
             why = {"reason": given["reason"], "note": given["note"], "quoting": given["quoting"]}
             if "subject" in what:
