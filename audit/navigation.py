@@ -6,7 +6,8 @@ nothing else on the page may ask for more.
 
 Invariants
 - A page is listed once, when it exists; its path is its contract with the reader, so paths, not url names, stand here.
-- A rail entry folds under "More" only while its namespace has no row of that kind and nothing waits in it.
+- A rail entry folds under "More" only while its namespace has no row of that kind and nothing waits in it; that of an
+  advanced page, while nothing waits in it.
 - Links carry the point in time and the namespace (``CARRIED``), so that moving about never changes the question.
 - Nothing here reads a database or a clock: counts, ages and readings are given.
 """
@@ -26,8 +27,8 @@ type Role = Literal["auditor", "reviewer", "owner"]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of the console. An advanced page stays off the rail, one link deep on its parent, until it has an open
-    item."""
+    """One page of the console. An advanced page stands one link deep on its parent, and on the rail while it has an
+    open item; until then it folds under "More" if it has a group, and is not on the rail if it has none."""
 
     key: str
     label: str
@@ -43,11 +44,11 @@ PAGES: tuple[Page, ...] = (
     Page("runs", "Runs", "/runs", group="What was done"),
     Page("ledger", "Ledger", "/ledger", group="Trust"),
     Page("agents", "Agents", "/agents", group="Control"),
-    Page("imports", "Imports", "/imports", group="Control"),
+    Page("imports", "Imports and exports", "/imports", group="Control"),
     Page("search", "Search", "/search", group="Find"),
     Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
     Page("laws", "Invariants", "/laws", group="Trust", parent="ledger", is_advanced=True),
-    Page("erasures", "Erasures", "/erasures", parent="ledger", is_advanced=True),
+    Page("erasures", "Erasures", "/erasures", group="Trust", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),
 )
 
@@ -202,7 +203,7 @@ def build_rail(
     """The rail with ``active`` (or the parent it stands under) marked.
 
     ``populated`` holds the keys of pages that have rows in this namespace; ``waiting`` the open items by key. An
-    advanced page stands on the rail while it has one.
+    advanced page stands among the others while it has one.
     """
     open_items = waiting or {}
     marked = active if active in open_items and open_items[active].n_open else rail_key(active)
@@ -210,7 +211,7 @@ def build_rail(
     folded: list[RailEntry] = []
     for page in PAGES:
         is_open = page.key in open_items and open_items[page.key].n_open > 0
-        if page.is_advanced and not is_open:
+        if page.is_advanced and not (is_open or page.group):
             continue
         entry = RailEntry(
             key=page.key,
@@ -219,7 +220,8 @@ def build_rail(
             is_active=page.key == marked,
             waiting=open_items[page.key] if is_open else None,
         )
-        is_kept = page.key in ALWAYS_ON_THE_RAIL or page.key in populated or is_open or entry.is_active
+        is_used = page.key in ALWAYS_ON_THE_RAIL or page.key in populated or entry.is_active
+        is_kept = is_open or (is_used and not page.is_advanced)
         (groups.setdefault(page.group, []) if is_kept else folded).append(entry)
     return Rail(
         groups=tuple(RailGroup(label, tuple(entries)) for label, entries in groups.items()), folded=tuple(folded)

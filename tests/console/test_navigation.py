@@ -27,7 +27,7 @@ def test_pages_without_rows_fold_under_more_and_none_is_lost() -> None:
     rail = build_rail("overview", populated=frozenset({"runs"}))
     assert shown(rail)["What was done"] == ["Runs"]
     n_shown = sum(len(group.entries) for group in rail.groups)
-    assert n_shown + len(rail.folded) == len([page for page in PAGES if not page.is_advanced])
+    assert n_shown + len(rail.folded) == len([page for page in PAGES if not page.is_advanced or page.group])
 
 
 def test_a_page_with_something_open_is_never_folded() -> None:
@@ -57,6 +57,18 @@ def test_an_advanced_page_stands_on_the_rail_while_something_waits_on_it() -> No
     assert shown(rail)["Trust"] == ["Ledger", "Invariants"]
     assert active(rail) == ["laws"]
     assert active(build_rail("laws", waiting={"laws": Waiting(0)})) == ["ledger"]
+
+
+def test_invariants_and_erasures_are_under_more_until_something_waits_on_them() -> None:
+    folded = [entry.label for entry in build_rail("overview").folded]
+    assert [label for label in folded if label in ("Invariants", "Erasures", "Gallery")] == ["Invariants", "Erasures"]
+    rail = build_rail("erasures", populated=frozenset({"erasures"}))
+    assert shown(rail)["Trust"] == ["Ledger"]
+    assert "Invariants" not in [entry.label for entry in build_rail("laws", waiting={"laws": Waiting(1)}).folded]
+
+
+def test_the_rail_names_imports_as_their_page_does() -> None:
+    assert "Imports and exports" in shown(build_rail("overview"))["Control"]
 
 
 def test_a_page_that_is_not_listed_marks_nothing() -> None:
