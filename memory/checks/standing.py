@@ -42,7 +42,8 @@ class Signed:
 class Scanned:
     """The newest scan: over `at_seq` entries, written down by entry `seq`. `verdicts` is empty where it was erased.
 
-    `faults` are the sequences at which it lists one; `is_cut` where it found more than it lists.
+    `faults` are the sequences at which it lists one; `is_cut` where it found more than it lists. `n_erased` texts are
+    gone and named by their erasures.
     """
 
     id: UUID
@@ -55,6 +56,7 @@ class Scanned:
     verdicts: dict[str, str]
     faults: tuple[int, ...] = ()
     is_cut: bool = False
+    n_erased: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _scanned(row: Any) -> Scanned | None:
     return Scanned(
         row.scan_id, row.scan_verdict, row.scan_seq, row.scan_at_seq, row.scan_at, row.scan_n_checked,
         row.scan_n_findings, report.get("verdicts", {}), tuple(sorted({fault["seq"] for fault in listed})),
-        is_cut=row.scan_n_findings > len(listed),
+        is_cut=row.scan_n_findings > len(listed), n_erased=report.get("erased", 0),
     )  # fmt: skip
 
 

@@ -116,6 +116,20 @@ def _report(world: World) -> dict[str, Any]:
     return report_of(scan(world.namespace))
 
 
+def test_a_scan_of_a_log_with_erasures_is_ok_and_counts_them(world: World, alice: Client) -> None:
+    world.erase(world.save("private").id, world.save("private too").id)
+    answer = alice.post("/ledger/verify", follow=True)
+    gone = verify_told(world)["erased"]
+    assert gone >= 2
+    for text in (answer.text, alice.get("/ledger").text):
+        assert f"ok, {gone} erased" in words(text)
+        assert 'data-state="erased"' not in text.split('class="list-page"')[0]
+
+
+def verify_told(world: World) -> dict[str, Any]:
+    return report_of(scan(world.namespace))
+
+
 def test_a_run_of_any_check_has_a_page(world: World, alice: Client) -> None:
     run = record_run(
         world.alice, name="laws", version=1, verdict="violated", at_seq=3, n_checked=9, report={"n": 1},

@@ -128,7 +128,11 @@ def _answer(name: str, report: Mapping[str, Any]) -> Answer:
     verdict = str(report["verdicts"][name])
     if verdict == "failed":
         return Answer(TITLES[name], verdict, (VerdictStep(name, verdict, "see the faults below"),))
-    note = NOTES["erased"] if verdict == "erased" else NOTES.get(f"{name}/{verdict}", NOTES[name])
+    if verdict == "erased":
+        # Of a whole log the word would say that nothing is left.
+        told = VerdictStep(name, "ok", NOTES["erased"])
+        return Answer(TITLES[name], "ok", (told,), f"ok, {count(report['erased'])} erased")
+    note = NOTES.get(f"{name}/{verdict}", NOTES[name])
     return Answer(TITLES[name], verdict, (VerdictStep(name, verdict, note),))
 
 

@@ -54,11 +54,12 @@ class ItemLine:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One of the three verdicts with its steps."""
+    """One of the three verdicts with its steps; `word` stands for the verdict where its own would mislead."""
 
     title: str
     verdict: str
     steps: tuple[VerdictStep, ...]
+    word: str = ""
 
 
 @require_safe
