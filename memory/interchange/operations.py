@@ -63,7 +63,7 @@ def export_file(
     """Write an export into the stream and put down that it left the house; answers it and the entry that says so.
 
     Every file that leaves is an entry of its own, also where a form was sent twice: two files left then. In a replay
-    namespace, which takes no writes from people, the entry is of the system.
+    namespace, which takes no writes from people, the entry is of the system and has the instant of the last event.
     Appends: `export`. Raises as `exporting.export`.
     """
     done = exporting.export(by, at, stream, format=format, selection=selection, progress=progress)

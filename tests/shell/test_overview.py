@@ -291,6 +291,7 @@ def test_a_replay_says_whose_clock_it_has_and_shows_the_days_of_its_events(world
     world.save("an event", by=loader)
     markup = browser(world.alice).get("/?ns=story").text
     assert "replays events : its clock is theirs" in text_of(markup)
+    assert "a check or an export, is an entry of the system and has the instant of the last event" in text_of(markup)
     assert "14 Jan 2030" in markup
     assert "hx-trigger" not in main_of(markup)
     assert ensure_namespace("story") == story
