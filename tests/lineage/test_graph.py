@@ -57,6 +57,7 @@ def stored(world: World, groups: set[str]) -> set[Link]:
 def naive(links: set[Link], focus: UUID, up: int, down: int, opened: set[tuple[UUID, str]]) -> dict[UUID, int]:
     """{node: depth}, walked level by level over all edges at once."""
     depths, front = {focus: 0}, {"up": {focus}, "down": {focus}}
+    walked = {"up": {focus}, "down": {focus}}
     left, level = set(opened), 0
     while True:
         level += 1
@@ -73,10 +74,13 @@ def naive(links: set[Link], focus: UUID, up: int, down: int, opened: set[tuple[U
                 ends = [(newer, older)] if side == "up" else [(older, newer)]
                 ends = ([] if side == "up" else [(older, newer), (newer, older)]) if both else ends
                 for here, far in ends:
-                    if here in near and far not in depths:
-                        depths[far] = depths[here] + step
-                        if here in asked[side] and GROUP_OF[relation] in ("derived", "supersedes"):
-                            onward.add(far)
+                    if here not in near:
+                        continue
+                    depths.setdefault(far, depths[here] + step)
+                    leads_on = here in asked[side] and GROUP_OF[relation] in ("derived", "supersedes")
+                    if leads_on and far not in walked[side]:
+                        walked[side].add(far)
+                        onward.add(far)
             front[side] = onward
 
 

@@ -189,6 +189,7 @@ class _Growth:
     def grow(self, levels: Mapping[Side, int], opened: Collection[tuple[UUID, Side]]) -> None:
         self.depths[self.focus] = 0
         front: dict[Side, list[UUID]] = {"up": [self.focus], "down": [self.focus]}
+        walked: dict[Side, set[UUID]] = {"up": {self.focus}, "down": {self.focus}}
         left = sorted(set(opened), key=lambda pair: (pair[0].bytes, pair[1]))
         level = 0
         while True:
@@ -199,7 +200,7 @@ class _Growth:
             if not any(asked.values()) and not ready:
                 break
             found = self._neighbours({side: [*asked[side], *(n for n, s in ready if s == side)] for side in asked})
-            front = {side: self._add(found[side], side, set(asked[side])) for side in asked}
+            front = {side: self._add(found[side], side, set(asked[side]), walked[side]) for side in asked}
 
     def _neighbours(self, near: Mapping[Side, Sequence[UUID]]) -> dict[Side, list[GraphLink]]:
         """Links up from the nodes of `up` and down from those of `down`, newest first; neither crowds out the other."""
@@ -235,8 +236,8 @@ class _Growth:
         )
         return statement, [value for _, given in ends for value in (*standing_values(self.at), *given)]
 
-    def _add(self, links: Sequence[GraphLink], side: Side, front: Collection[UUID]) -> list[UUID]:
-        """Take the far ends in; answers those from which the next level walks on."""
+    def _add(self, links: Sequence[GraphLink], side: Side, front: Collection[UUID], walked: set[UUID]) -> list[UUID]:
+        """Take the far ends in; answers those from which the next level walks on, shown before by another link or not."""
         onward: dict[UUID, None] = {}
         for link in links:
             near, far = (link.newer, link.older) if side == "up" else (link.older, link.newer)
@@ -247,8 +248,9 @@ class _Growth:
                     self.cut_by = "nodes"
                     continue
                 self.depths[far] = self.depths[near] + (-1 if side == "up" else 1)
-                if near in front and link.relation in WALKED:
-                    onward[far] = None
+            if near in front and link.relation in WALKED and far not in walked:
+                walked.add(far)
+                onward[far] = None
             self.links[link] = None
         return list(onward)
 
