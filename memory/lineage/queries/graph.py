@@ -237,7 +237,7 @@ class _Growth:
         return statement, [value for _, given in ends for value in (*standing_values(self.at), *given)]
 
     def _add(self, links: Sequence[GraphLink], side: Side, front: Collection[UUID], walked: set[UUID]) -> list[UUID]:
-        """Take the far ends in; answers those from which the next level walks on, shown before by another link or not."""
+        """Take the far ends in; answers those from which the next level walks on, shown before or not."""
         onward: dict[UUID, None] = {}
         for link in links:
             near, far = (link.newer, link.older) if side == "up" else (link.older, link.newer)
