@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,8 @@ from memory.base.asof import AsOf
 from memory.base.canonical import strict_loads
 from memory.base.errors import Invalid, NotFound
 from memory.interchange.models import SEVERITIES, ImportedRow, ImportFinding, ImportRun
-from memory.ledger.models import Content, Entry, Name
+from memory.interchange.sources import records_of
+from memory.ledger.models import Content, Entry, Name, Namespace
 from memory.ledger.queries.contents import contents_of
 
 
@@ -123,6 +125,12 @@ def _weight(counted: tuple[str, str, int]) -> tuple[int, str]:
     return (("quarantined", "repaired", "information").index(counted[0]), counted[1])
 
 
+def became(at: AsOf, *, run: UUID, table: str, keys: Iterable[str]) -> dict[str, UUID]:
+    """{id in the source: the record that it became here} of rows of the import's source; others are missing."""
+    namespace = Namespace.objects.get(pk=at.namespace)
+    return records_of(namespace, source=import_run(at, id=run).row.source, table=table, keys=keys)
+
+
 def findings(
     at: AsOf, *, run: UUID, severity: str = "", code: str = "", after: str = "", limit: int = 50
 ) -> FindingPage:
@@ -174,6 +182,12 @@ def _finding_row(row: Any) -> FindingRow:
     return FindingRow(
         row.id, row.run, row.seq, row.item, row.code, row.clause, row.severity, row.record, report
     )  # fmt: skip
+
+
+def runs_about(at: AsOf, *, record: UUID) -> list[UUID]:
+    """The imports that brought the record or another row about it, oldest first."""
+    rows = ImportedRow.objects.filter(namespace=at.namespace, object=record, seq__lte=at.seq).order_by("seq", "item")
+    return list(dict.fromkeys(rows.values_list("run", flat=True)))
 
 
 def raw_rows(at: AsOf, *, about: UUID) -> list[RawRow]:

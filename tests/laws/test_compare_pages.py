@@ -15,6 +15,7 @@ from audit.laws.bisimilarity import tasks
 from memory.base import jobs
 from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file
+from memory.records.models import Record
 from tests.browsers import browser
 from tests.interchange.foreign import ForeignFile
 from tests.ledger.shown import words
@@ -188,7 +189,12 @@ def test_a_repaired_edge_tells_an_import_from_its_source(world: World, alice: Cl
     run = imported(world, store.done())
     text = alice.get(f"/laws/stores?import={run}").text
     assert numbers(text) == [["2", "2", "2"], ["2", "2", "2"]]
-    assert "<code>old</code>" in text
+    assert 'data-copy="old"' in text
+    right = text.split("<h3>Only in what the import brought")[1]
+    for record in Record.objects.filter(namespace=world.namespace):
+        assert f'href="/records/{record.id}"' in right
+    told = words(text)
+    assert told.index("tells apart every record that it leads to") < told.index("classes it alone has")
 
 
 @pytest.mark.parametrize("query", ["against=x", "against=99999", "import=x", "against=1&import=x"])

@@ -6,6 +6,7 @@ Invariants
 - A large namespace is compared by a task, asked for by a POST; its answer is the same page.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -21,16 +22,19 @@ from audit.pages.ledger.filtering import seq_of
 from audit.secrets import covered
 from audit.templatetags.console import count
 from memory.base.errors import Invalid
-from memory.interchange.queries import import_run, import_runs
+from memory.interchange.queries import became, import_run, import_runs
 from memory.ledger.queries import asof
 from memory.records.queries import detail as reads
 
 SOURCE_CHARS = 24
+# Where a source keeps the records that are compared.
+TABLE = "memories"
 
 
 @dataclass(frozen=True, slots=True)
 class ClassLine:
-    """A class that stands on one side only: how many records, and the first of them; no address for a foreign one."""
+    """A class that stands on one side only: how many records, and the first of them; no address for a row that
+    became no record here."""
 
     n_records: int
     id: str
@@ -101,38 +105,50 @@ def answer(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict
     """The answer in words and numbers."""
     is_import = given["run"] is not None
     second = "what the import brought" if is_import else f"{visit.namespace} as of seq {count(given['against'])}"
-    lines = _lines(visit, outcome, last=given["against"] or 0, keys=("first",) if is_import else ("first", "second"))
+    records = _records(visit, given, outcome)
+    lines = _lines(visit, records.values(), last=given["against"] or 0)
     sides = (
-        _side(visit, f"{visit.namespace} as of seq {count(given['seq'])}", outcome, "first", lines),
-        _side(visit, second, outcome, "second", {} if is_import else lines),
+        _side(visit, f"{visit.namespace} as of seq {count(given['seq'])}", outcome, "first", records, lines),
+        _side(visit, second, outcome, "second", records, lines),
     )
     return {
         "sides": sides,
         "sentence": _sentence(outcome),
         "outcome": outcome,
         "is_import": is_import,
-        "unequal": outcome["most_in_both"],
+        "unequal": [
+            {**one, "url": f"/records/{one['id']}{visit.carry}", "line": lines.get(records[one["id"]], "")}
+            for one in outcome["most_in_both"]
+        ],
     }
 
 
-def _lines(visit: Visit, outcome: dict[str, Any], *, last: int, keys: tuple[str, ...]) -> dict[str, str]:
-    """{id: first line} of the records of this namespace that are listed, read at the later of the two points."""
+def _records(visit: Visit, given: dict[str, Any], outcome: dict[str, Any]) -> dict[str, UUID]:
+    """{id that is listed: the record of this namespace}; a row of a source stands for what it became."""
+    first, second = ([one["id"] for one in outcome[f"only_{key}"]["largest"]] for key in ("first", "second"))
+    own = [*first, *(one["id"] for one in outcome["most_in_both"])]
+    if given["run"] is None:
+        return {id: UUID(id) for id in (*own, *second)}
+    return {**became(visit.at, run=UUID(given["run"]), table=TABLE, keys=second), **{id: UUID(id) for id in own}}
+
+
+def _lines(visit: Visit, records: Iterable[UUID], *, last: int) -> dict[UUID, str]:
+    """{id: first line} of records of this namespace, read at the later of the two points."""
     at = visit.at if visit.at.seq >= last else asof.resolve(visit.at.namespace, known_at=f"seq:{last}")
-    ids = {UUID(one["id"]) for key in keys for one in outcome[f"only_{key}"]["largest"]}
-    rows = reads.rows_by_id(at, sorted(ids))
-    return {str(id): covered(row.first_line) or "No text" for id, row in rows.items()}
+    rows = reads.rows_by_id(at, sorted(set(records)))
+    return {id: covered(row.first_line) or "No text" for id, row in rows.items()}
 
 
-def _side(visit: Visit, name: str, outcome: dict[str, Any], key: str, lines: dict[str, str]) -> OneSide:
+def _side(
+    visit: Visit, name: str, outcome: dict[str, Any], key: str, records: dict[str, UUID], lines: dict[UUID, str]
+) -> OneSide:
     only = outcome[f"only_{key}"]
-    classes = tuple(
-        ClassLine(
-            one["records"], one["id"], f"/records/{one['id']}{visit.carry}" if one["id"] in lines else "",
-            lines.get(one["id"], ""),
-        )
-        for one in only["largest"]
-    )  # fmt: skip
-    return OneSide(name, outcome[key], only["classes"], only["records"], classes)
+    classes = []
+    for one in only["largest"]:
+        record = records.get(one["id"])
+        url = f"/records/{record}{visit.carry}" if record in lines else ""
+        classes.append(ClassLine(one["records"], one["id"], url, lines.get(record, "") if record else ""))
+    return OneSide(name, outcome[key], only["classes"], only["records"], tuple(classes))
 
 
 def _sentence(outcome: dict[str, Any]) -> str:
