@@ -88,6 +88,7 @@ def test_provenance_is_narrowed_by_run_agent_instant_and_focus(world: World, tmp
         (("export", "prov", "--namespace", "lab", "--agent", "nobody"), 2),
         (("export", "prov", "--namespace", "lab", "--run", "12"), 2),
         (("export", "prov", "--namespace", "lab", "--from", "yesterday"), 2),
+        (("export", "prov", "--namespace", "lab", "--from", "2025-01-01T00:00:00Z", "--to", "2024-01-01T00:00:00Z"), 2),
         (("export", "prov", "--namespace", "lab", "--output", "/nonexistent/folder/x"), 2),
         (("restore", "/nonexistent/file"), 2),
     ],

@@ -43,10 +43,10 @@ class Command(DomainCommand):
         store = asof.namespace_named(namespace).pk
         at = asof.resolve(store, known_at=given["known_at"])
         agent = agent_called(store, given["agent"]) if given["agent"] else None
-        selection = Selection(
-            _instant(given["since"], "from"), _instant(given["until"], "to"), _id(given["run"], "run"), agent,
-            _id(given["focus"], "focus"),
-        )  # fmt: skip
+        since, until = _instant(given["since"], "from"), _instant(given["until"], "to")
+        if since is not None and until is not None and until <= since:
+            raise Invalid.at("to", expected="an instant after --from", got=given["until"])
+        selection = Selection(since, until, _id(given["run"], "run"), agent, _id(given["focus"], "focus"))
         folder = output.parent if output is not None else None
         try:
             with NamedTemporaryFile(dir=folder, prefix=".export-", delete_on_close=False) as file:
