@@ -10,6 +10,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
+from audit.frame import in_url
 from audit.pages.erasures import making
 from memory.agents import operations as agents
 from memory.base import clock
@@ -193,6 +194,24 @@ def test_under_a_hold_it_is_locked_and_says_who_why_and_until_when(world: World,
     assert Erasure.objects.count() == 0
     agents.hold(world.alice, held=False, reason="it is over")
     assert confirmed(alice, preview(alice, address(world, record))).status_code == 302
+
+
+def test_under_a_hold_the_first_page_says_so_too(world: World, alice: Client) -> None:
+    told = "nothing is erased until"
+    assert told not in alice.get(NEW).text
+    agents.hold(world.alice, held=True, reason="the lawsuit of May", until_at=None)
+    assert told in alice.get(NEW).text
+    assert told in alice.get(f"{NEW}?subject=lawsuit").text
+
+
+def test_where_people_write_nothing_the_page_says_why_and_holds_no_form(world: World, alice: Client) -> None:
+    answer = alice.get(f"{NEW}?known_at=seq:1&valid_at={in_url(world.now().valid_at)}")
+    assert answer.status_code == 409
+    assert "You look at the past; nothing can be written there." in answer.text
+    assert "<h1>Erase</h1>" in answer.text
+    assert 'name="subject"' not in answer.text
+    assert "Conflict of state" not in answer.text
+    assert browser(world.bob).get(NEW).status_code == 403
 
 
 def test_a_form_sent_twice_erases_once(world: World, alice: Client) -> None:

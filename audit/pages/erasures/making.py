@@ -4,6 +4,7 @@ Invariants
 - A GET finds and writes nothing; each step says what the next one does, and the act is done by the second alone.
 - The second step carries a digest of what would go. If that has changed when it is sent, the answer is 412: what would
   go now, and the form once more.
+- Where nothing can be written, the page says why and holds no form.
 - Under a hold the act is refused with who placed it, why and until when; what was ticked and typed is kept.
 - A form carries a key: sent twice, it is answered twice and written once.
 """
@@ -26,7 +27,7 @@ from audit.navigation import Link
 from audit.pages.erasures import shown
 from audit.pages.erasures.forms import ErasureForm
 from memory.agents.retention import retention
-from memory.base.errors import DomainError, Invalid, StaleVersion
+from memory.base.errors import CODES, DomainError, Invalid, StaleVersion
 from memory.base.schemas import is_id
 from memory.ledger.operations import previews
 from memory.ledger.operations.erasing import erase
@@ -56,6 +57,9 @@ class Given:
 @page("erasures", power="own")
 def new(request: HttpRequest, visit: Visit) -> HttpResponseBase:
     """Find what is to go; see what that takes; erase it."""
+    if request.method != "POST" and visit.actor.may("own") and not visit.frame.can_write:
+        context = {"trail": _trail(visit), "is_closed": True}
+        return render(request, "erasures/new.html", context, status=CODES["conflict"].status)
     require(visit, "own")
     if request.method != "POST":
         return _find(request, visit)
