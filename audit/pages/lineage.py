@@ -38,6 +38,7 @@ FOUND_ELSEWHERE = 20
 KEPT_SECONDS = 3_600
 WORTH_KEEPING = 60
 REGION = "lineage-region"
+EITHER_POINT = "seq:N or an instant such as 2026-11-24 10:00"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,9 @@ def readable(visit: Visit, given: Asked) -> Asked:
         if given.against:
             other_point(visit.at, given.against)
     except Invalid as error:
-        return replace(given, against="", fault=f"Expected {error.errors[0].expected}; nothing is compared.")
+        is_named = given.against.startswith(("seq:", "source:"))
+        expected = error.errors[0].expected if is_named else EITHER_POINT
+        return replace(given, against="", fault=f"Expected {expected}; nothing is compared.")
     return given
 
 

@@ -89,7 +89,7 @@ def test_a_wall_clock_to_compare_with_is_pinned_so_that_a_copied_link_never_drif
     assert refused.status_code == 422
     assert 'value="yesterday"' in refused.text
     assert 'aria-invalid="true"' in refused.text
-    assert "nothing is compared" in plain(refused.text)
+    assert "Expected seq:N or an instant such as 2026-11-24 10:00; nothing is compared." in plain(refused.text)
     assert {*nodes(refused.text)} == {*nodes(alice.get(f"/records/{first}?up=2").text)}
     assert alice.get(f"/records/{first}/lineage.json?against=yesterday").json()["errors"][0]["loc"] == ["against"]
 
