@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.db import connection
@@ -14,8 +15,11 @@ from playwright.sync_api import Page, expect
 
 from memory.base import clock
 from memory.lineage.models import Edge
+from tests.browser.furnished import unpacked
 from tests.browser.visits import Visits
 from tests.conftest import lifted_triggers
+from tests.interchange.archives import namespace_named
+from tests.interchange.importing import imported
 from tests.world import World
 
 pytestmark = pytest.mark.browser
@@ -69,6 +73,28 @@ def test_from_the_ledger_to_a_broken_invariant_its_counterexample_and_its_waiver
     row = page.locator(".laws-table [data-row]", has_text=TITLE)
     expect(row).to_have_attribute("data-state", "violated")
     expect(row).to_contain_text("waived")
+
+
+def test_from_a_counterexample_in_an_imported_store_to_what_its_source_claimed(visits: Visits, tmp_path: Path) -> None:
+    world = World("brought")
+    imported(unpacked(tmp_path), "brought.store", by=world.alice)
+    here = namespace_named("brought.store.app-core")
+    torn_edge = Edge.objects.filter(namespace=here, relation="merged_from").first()
+    assert torn_edge is not None
+    with lifted_triggers(connection):
+        Edge.objects.filter(pk=torn_edge.pk).delete()
+    page = visits.open(world.alice)
+    page.goto("/laws?ns=brought.store.app-core")
+    page.get_by_role("button", name="Run the laws now").click()
+    expect(page.locator(".laws-table [data-row]").first).to_have_attribute("data-state", "violated")
+    page.get_by_role("link", name=TITLE, exact=True).click()
+    counterexamples = page.get_by_role("region", name="Counterexamples")
+    counterexamples.locator(f"a[href^='/records/{torn_edge.source}']").first.click()
+    expect(page.locator("dl.provenance")).to_contain_text("relayed")
+    page.get_by_role("link", name="Raw import row").click()
+    expect(page.get_by_text("raw row", exact=True).first).to_be_visible()
+    page.get_by_role("link", name="edges beside claims").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Edges beside claims")
 
 
 def test_an_auditor_runs_one_and_meets_no_waiver_without_scripts(visits: Visits) -> None:

@@ -105,7 +105,7 @@ class RetentionForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         # Beside it stands the form of a token, which asks for days too.
-        super().__init__(*args, auto_id="retention_%s", **kwargs)
+        super().__init__(*args, **{"auto_id": "retention_%s", **kwargs})
 
     @property
     def value(self) -> str:

@@ -29,6 +29,7 @@ from audit.templatetags.console import count
 from memory.base.canonical import canonical
 from memory.base.errors import CODES, Ambiguous, Invalid, NotFound
 from memory.base.word_diff import WordDiff, word_diff
+from memory.interchange.queries import runs_about
 from memory.interchange.sources import kept_about
 from memory.ledger.queries.addressed import erased_parts
 from memory.ledger.queries.contents import contents_of
@@ -263,7 +264,8 @@ def source(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase
     ]  # fmt: skip
     context = head(request, visit, found, tab="source")
     imported = canonical(dict(found.imported)).decode() if found.imported else ""
-    return render(request, "records/detail.html", {**context, "raws": raws, "imported": imported})
+    runs = [f"/imports/{run}" for run in runs_about(visit.at, record=found.row.id)]
+    return render(request, "records/detail.html", {**context, "raws": raws, "imported": imported, "runs": runs})
 
 
 @require_safe
