@@ -78,6 +78,8 @@ PICTURES = (
         "lineage", f"/records?ns={IMPORTED}&q=%22note+1833%22&include=superseded", _open_first_row, "#lineage-region"
     ),
     Picture("entry", f"/ledger/32?ns={STORY}"),
+    Picture("invariants", f"/laws?ns={STORY}"),
+    Picture("erasure", f"/erasures?ns={STORY}", _open_first_row),
     Picture("run", f"/runs?ns={STORY}", _open_first_row),
     Picture("import", f"/imports?ns={IMPORTED}", _open_first_row),
     Picture("ledger-dark", f"/ledger?ns={STORY}", _verify, scheme="dark"),

@@ -174,7 +174,8 @@ PAGES: Mapping[str, Samples] = {
     "erasures": lambda world: [*_all("/erasures"), *_all("/erasures", by="charlie")],
     "erasures/new": _erasing,
     "erasures/<int:seq>": lambda world: [
-        *_all(f"/erasures/{world.erased_seq}"), *_all(f"/erasures/{world.erased_seq}", by="charlie"),
+        *_all(f"/erasures/{world.erased_seq}"),
+        *_all(f"/erasures/{world.erased_seq}", by="charlie"),
     ],
     "imports": lambda world: [*_all("/imports"), *_all("/imports", by="charlie")],
     "imports/<uuid:run>": lambda world: _all(
