@@ -397,8 +397,10 @@ def test_what_a_log_cannot_take_down_is_told_on_the_page_of_the_run(world: World
 
 def test_a_broken_law_stands_on_the_rail_until_it_is_settled(world: World, alice: Client) -> None:
     def rail() -> str:
-        return alice.get("/records").text.partition('id="rail"')[2].partition("</nav>")[0]
+        """What stands on the rail outside the fold."""
+        return alice.get("/records").text.partition('id="rail"')[2].partition("<details")[0]
 
+    assert "/records" in rail()
     assert "/laws" not in rail()
     assert 'href="/laws"' in alice.get("/ledger").text
     broken(world)
