@@ -72,6 +72,16 @@ def _flush_without_triggers(self: TransactionTestCase) -> None:
 TransactionTestCase._fixture_teardown = _flush_without_triggers
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patient_scrubs() -> Iterator[None]:
+    """Other workers of the run share the server, and a module of theirs may stand in one transaction for a while."""
+    from memory.ledger.operations import scrubbing
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scrubbing, "OTHERS_PATIENCE_MS", 200_000)
+        yield
+
+
 NEVER_SKIPPED = ("browser", "postgres")
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 from io import BytesIO, StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings as site
@@ -21,7 +22,7 @@ from django_tasks_db.models import DBTaskResult
 
 from memory.base import jobs
 from memory.base.actor import Actor
-from memory.base.errors import Erased
+from memory.base.errors import Erased, Unavailable
 from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file, restore_archive
 from memory.ledger import verifier
@@ -248,3 +249,22 @@ def test_a_log_that_is_not_emptied_leaves_a_trace(
     monkeypatch.setattr(scrubbing, "_empty_if_free", lambda: None)
     erase_subject(world.alice, subject=planted.canary, reason="secret")
     assert [path.name for path in database_files() if holds(path, planted.canary)] != []
+
+
+def test_a_scrub_beside_a_transaction_that_still_sees_the_text_is_refused(world: World, planted: Planted) -> None:
+    if connection.vendor == "sqlite":
+        pytest.skip("a reader of SQLite holds the log alone, and that is told already")
+    erase_subject(world.alice, subject=planted.canary, reason="secret")
+    other: Any = connection.copy(alias="beside")
+    with other.cursor() as cursor:
+        other.set_autocommit(False)
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        cursor.execute("SELECT count(*) FROM memory_content")
+        patience, scrubbing.OTHERS_PATIENCE_MS = scrubbing.OTHERS_PATIENCE_MS, 300
+        with pytest.raises(Unavailable, match="still sees what was deleted"):
+            scrubbing.scrub()
+        scrubbing.OTHERS_PATIENCE_MS = patience
+        other.rollback()
+    other.close()
+    other.close_pool()
+    assert scrubbing.scrub().engine == "postgresql"

@@ -2,7 +2,8 @@
 
 - SQLite overwrites deleted cells (`secure_delete`); the write-ahead log keeps earlier pages until it is emptied.
 - PostgreSQL keeps old rows in heap, TOAST and index files until a table is written anew, and in its log until that is
-  recycled. VACUUM FULL takes an exclusive lock and runs outside of any transaction.
+  recycled. VACUUM FULL takes an exclusive lock and runs outside of any transaction. It keeps what a transaction that
+  is still open could see, so a scrub beside one is refused and not called done.
 
 Source: SQLite, "Write-Ahead Logging" 3.2 and PRAGMA secure_delete; PostgreSQL, VACUUM, CHECKPOINT and pg_switch_wal.
 """
@@ -24,6 +25,8 @@ from memory.base.models import Content, Projection
 TEXT = (models.CharField, models.TextField)
 PATIENCE_MS = 1_000
 SCRUB_PATIENCE_MS = 5_000
+OTHERS_PATIENCE_MS = 5_000
+STEP_MS = 100
 
 logger = logging.getLogger("memory.ledger")
 
@@ -64,7 +67,7 @@ def scrub() -> Scrubbed:
     """Write every table that holds or held text anew, and empty the logs.
 
     Locks (PostgreSQL): each table in turn, for as long as it is copied. Must not be called inside a transaction.
-    Raises Conflict (inside one), Unavailable (SQLite: a reader held the log).
+    Raises Conflict (inside one), Unavailable (SQLite: a reader held the log; PostgreSQL: a transaction stayed open).
     """
     if connection.in_atomic_block:
         raise Conflict("A scrub cannot run inside a transaction.")
@@ -88,7 +91,28 @@ def _emptied(held: BaseDatabaseWrapper, *, patience_ms: int) -> bool:
             cursor.execute(f"PRAGMA busy_timeout = {int(before)}")
 
 
+def _await_others() -> None:
+    """Wait until every transaction of the server that began before has ended.   Raises Unavailable (one stays open).
+
+    VACUUM FULL keeps what any of them might see, in another database of the server too.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_xact_id()::xid::text")
+        now = cursor.fetchone()[0]
+        for _ in range(OTHERS_PATIENCE_MS // STEP_MS):
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                " AND greatest(age(backend_xid), age(backend_xmin)) > age(%s::text::xid)",
+                [now],
+            )
+            if not cursor.fetchone()[0]:
+                return
+            cursor.execute("SELECT pg_sleep(%s)", [STEP_MS / 1_000])
+    raise Unavailable("An open transaction of another session still sees what was deleted; run the scrub again.")
+
+
 def _scrub_postgresql() -> Scrubbed:
+    _await_others()
     # The planner's statistics hold the commonest values of a column: they are taken anew, and their own table after.
     steps = [
         *((table, f"VACUUM (FULL, ANALYZE) {connection.ops.quote_name(table)}") for table in text_tables()),
