@@ -254,12 +254,12 @@ def test_a_log_that_is_not_emptied_leaves_a_trace(
 def test_a_scrub_beside_a_transaction_that_still_sees_the_text_is_refused(world: World, planted: Planted) -> None:
     if connection.vendor == "sqlite":
         pytest.skip("a reader of SQLite holds the log alone, and that is told already")
-    erase_subject(world.alice, subject=planted.canary, reason="secret")
     other: Any = connection.copy(alias="beside")
     with other.cursor() as cursor:
         other.set_autocommit(False)
         cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         cursor.execute("SELECT count(*) FROM memory_content")
+        erase_subject(world.alice, subject=planted.canary, reason="secret")
         patience, scrubbing.OTHERS_PATIENCE_MS = scrubbing.OTHERS_PATIENCE_MS, 300
         with pytest.raises(Unavailable, match="still sees what was deleted"):
             scrubbing.scrub()
