@@ -120,6 +120,7 @@ MIDDLEWARE = [
     "audit.middleware.access_log",
     "audit.middleware.secure_cookies",
     "django.middleware.security.SecurityMiddleware",
+    "audit.compression.CompressedPages",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.middleware.csp.ContentSecurityPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
