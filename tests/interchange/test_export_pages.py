@@ -25,6 +25,7 @@ from tests.interchange.archives import archive_of, lose, namespace_named
 from tests.interchange.foreign import ForeignFile
 from tests.interchange.importing import imported
 from tests.interchange.provenance import faults
+from tests.ledger.shown import words
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
@@ -47,10 +48,6 @@ def world() -> World:
 @pytest.fixture
 def alice(world: World) -> Client:
     return browser(world.alice)
-
-
-def words(text: str) -> str:
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text)))
 
 
 def body(answer: Any) -> bytes:

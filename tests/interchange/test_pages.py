@@ -23,6 +23,7 @@ from memory.records.models import Record
 from tests.browsers import browser
 from tests.interchange.foreign import ForeignFile, foreign_bytes
 from tests.interchange.importing import imported, n_rows
+from tests.ledger.shown import words
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
@@ -45,10 +46,6 @@ def world() -> World:
 @pytest.fixture
 def alice(world: World) -> Client:
     return browser(world.alice)
-
-
-def words(text: str) -> str:
-    return re.sub(r"\s+", " ", unescape(re.sub(r"<[^>]+>", " ", text)))
 
 
 def upload(client: Client, body: bytes, *, base: str = "acme", **given: str) -> HttpResponse:
