@@ -9,6 +9,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,6 +27,22 @@ def occupied() -> Iterator[int]:
 def free_port() -> int:
     with occupied() as port:
         return port
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """A process of this machine: its id, its parent's, and what it was started as."""
+
+    id: int
+    parent: int
+    command: str
+
+
+def processes() -> list[Process]:
+    """All that run now. `-ww`: `ps` cuts each line at the width in COLUMNS, also where its output is no terminal."""
+    shown = subprocess.run(["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(maxsplit=2) for line in shown.splitlines()]
+    return [Process(int(row[0]), int(row[1]), row[2]) for row in rows if len(row) == 3]
 
 
 class Node:
@@ -65,10 +82,14 @@ class Node:
             return False
 
     def servers(self) -> list[int]:
-        """The server processes of this node, by what they were started as."""
-        found = subprocess.run(["ps", "-eo", "pid=,args="], capture_output=True, text=True, check=True).stdout
-        lines = [line.split(maxsplit=1) for line in found.splitlines()]
-        return sorted(int(pid) for pid, args in lines if f"audit.children server 127.0.0.1 {self.port} " in args)
+        """The ids of the server processes of this node, by what they were started as."""
+        started_as = f"audit.children server 127.0.0.1 {self.port} "
+        return [process.id for process in processes() if started_as in process.command]
+
+    def workers(self) -> list[int]:
+        """The ids of the worker processes that this node itself started."""
+        children = [process for process in processes() if process.parent == self.process.pid]
+        return [process.id for process in children if process.command.endswith("audit.children worker")]
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGINT)

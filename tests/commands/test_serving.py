@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from audit.serving import Address, CannotServe, require_free
-from tests.commands.nodes import PATIENCE_SECONDS, ROOT, free_port, node, occupied
+from tests.commands.nodes import PATIENCE_SECONDS, ROOT, free_port, node, occupied, processes
 
 
 def test_a_free_port_is_free_again_after_it_was_asked_about() -> None:
@@ -66,6 +66,7 @@ def test_up_lets_the_first_owner_in_serves_and_stops_at_ctrl_c(tmp_path: Path) -
         wanted.add_header("Authorization", f"Bearer {tokens[0]}")
         with urllib.request.urlopen(wanted) as answer:
             assert answer.status == 201
+        assert len(first.servers()) == 1
         assert first.stop() == 0
         assert not first.answers()
         assert first.servers() == []
@@ -84,7 +85,7 @@ def test_up_lets_the_first_owner_in_serves_and_stops_at_ctrl_c(tmp_path: Path) -
 def test_what_up_started_ends_with_it_even_when_it_is_killed(tmp_path: Path) -> None:
     with node(tmp_path / "home") as killed:
         killed.until(killed.is_serving)
-        assert len(killed.servers()) == 1
+        killed.until(lambda: len(killed.servers()) == 1)
         killed.process.kill()
         killed.process.wait(PATIENCE_SECONDS)
         killed.until(lambda: not killed.servers() and not killed.answers())
@@ -108,15 +109,16 @@ def test_up_on_a_port_in_use_says_so_and_makes_nothing(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.sqlite_only
 def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
-    def workers(parent: int) -> list[int]:
-        found = subprocess.run(["ps", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-        lines = [line.split(maxsplit=2) for line in found.splitlines()]
-        return [int(pid) for pid, ppid, args in lines if int(ppid) == parent and args.endswith("audit.children worker")]
-
     with node(tmp_path / "home") as alive:
         alive.until(alive.is_serving)
-        alive.until(lambda: len(workers(alive.process.pid)) == 1)
-        (first,) = workers(alive.process.pid)
+        alive.until(lambda: len(alive.workers()) == 1)
+        (first,) = alive.workers()
         os.kill(first, signal.SIGKILL)
-        alive.until(lambda: bool(set(workers(alive.process.pid)) - {first}))
+        alive.until(lambda: bool(set(alive.workers()) - {first}))
         assert alive.answers()
+
+
+def test_a_process_is_seen_whole_whatever_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    (this,) = [process for process in processes() if process.id == os.getpid()]
+    assert len(this.command) > 40
