@@ -16,6 +16,7 @@ from memory.checks.models import CheckRun, Finding, Waiver
 from memory.interchange.models import ExportRun, ImportedRow, ImportFinding, ImportRun, RestoreRun, StagedRow
 from memory.ledger.models import (
     Checkpoint,
+    Closing,
     Content,
     Entry,
     Erasure,

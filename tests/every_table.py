@@ -26,7 +26,7 @@ from memory.checks import operations as checks
 from memory.interchange.models import ImportedRow, ImportFinding, ImportRun, RestoreRun
 from memory.interchange.operations import export_file
 from memory.interchange.slices import Selection
-from memory.ledger.models import Reference, Restoration
+from memory.ledger.models import Closing, Reference, Restoration
 from memory.ledger.operations import checkpoints
 from memory.ledger.operations.refusing import refuse
 from memory.records.models import Review
@@ -36,8 +36,10 @@ GUARDED: list[type[models.Model]] = sorted(
     (model for model in apps.get_app_config("memory").get_models() if issubclass(model, Evidence | Content)),
     key=lambda model: model.__name__,
 )
-# A RestoreRun is written where an archive is restored, which makes a namespace of its own.
+# A RestoreRun is written where an archive is restored, which makes a namespace of its own; where a namespace is closed,
+# no table of content has a row any more.
 NO_OPERATION_YET: tuple[type[models.Model], ...] = (
+    Closing,
     Reference,
     Review,
     ImportRun,

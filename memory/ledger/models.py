@@ -15,6 +15,7 @@ from memory.base.models import Evidence, Projection, entry_key, one_of
 
 CLOCKS = ("host", "replay")
 PRINCIPALS = ("person", "agent", "system")
+REASONS = ("request", "policy", "secret", "mistake", "source")
 PARTS = (
     "content", "details", "note", "raw", "name", "run", "conflicts", "report", "value",
 )  # fmt: skip
@@ -156,6 +157,18 @@ class Erasure(Evidence):
             ),
             entry_key("erasure_entry"),
         ]
+
+
+class Closing(Evidence):
+    """The namespace takes no further writes: all that it held was erased by this entry."""
+
+    item_kind = "closing"
+
+    pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
+    reason = models.CharField(max_length=20)
+
+    class Meta:
+        constraints: ClassVar = [one_of("reason", REASONS, "closing_reason"), entry_key("closing_entry")]
 
 
 class Refusal(Evidence):

@@ -20,7 +20,7 @@ from memory.base.actor import Actor
 from memory.base.errors import Conflict, IdempotencyMismatch, Invalid
 from memory.base.models import ContentRef
 from memory.ledger.drafts import Draft
-from memory.ledger.models import Entry, Erasure, Item, Namespace
+from memory.ledger.models import REASONS, Entry, Erasure, Item, Namespace
 from memory.ledger.operations.appending import answered_before, key_digest, opened, retried
 from memory.ledger.operations.scrubbing import empty_log_after_commit
 from memory.ledger.queries import asof
@@ -30,8 +30,6 @@ from memory.ledger.queries.subjects import Naming, naming_items, subject_of
 
 Sweep = Callable[[int, Sequence[ContentRef]], int]
 _sweeps: dict[str, Sweep] = {}
-
-REASONS = ("request", "policy", "secret", "mistake", "source")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,8 @@ from django.core.management.base import CommandParser
 
 from memory.agents.setup import system
 from memory.checks.scrubbing import scrub_and_record
-from memory.ledger.operations.erasing import REASONS, erase, erase_subject
+from memory.ledger.models import REASONS
+from memory.ledger.operations.erasing import erase, erase_subject
 from memory.ledger.operations.previews import asked, preview
 from memory.ledger.queries.asof import namespace_named
 from memory.management.erasing import named, preview_words, receipt_words, scrub_words
