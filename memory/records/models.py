@@ -19,6 +19,8 @@ from memory.ledger.models import Entry
 
 SOURCE_CLASSES = ("first_hand", "relayed", "derived")
 HIDDEN = ("superseded", "withdrawn", "erased", "held", "not_valid")
+HELD_KINDS = ("record", "fact")
+CAUSES = ("person", "origins", "author", "lapse")
 DOC_ITEM_BITS = 20
 
 
@@ -72,17 +74,55 @@ class Withdrawal(Evidence):
         indexes: ClassVar = [models.Index(fields=["namespace", "record", "seq"], name="withdrawal_record_seq")]
 
 
+class Held(Evidence):
+    """A record or a fact that a review policy holds, written by the entry that brought it (`of_item` is its item).
+
+    `rule` is the row of the policy that matched, from 0; `policy_seq` the entry that set the policy. From `until_at` on
+    nobody can confirm it any more. `origins_needed`: so many independent origins of the same confirm it, 0 for none.
+    """
+
+    item_kind = "held"
+
+    pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
+    kind = models.CharField(max_length=8)
+    object = models.UUIDField()
+    of_item = models.IntegerField()
+    rule = models.IntegerField()
+    policy_seq = models.BigIntegerField()
+    until_at = models.DateTimeField(null=True)
+    origins_needed = models.SmallIntegerField()
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["namespace", "kind", "object"], name="held_once"),
+            one_of("kind", HELD_KINDS, "held_kind"),
+            models.CheckConstraint(condition=Q(origins_needed__in=[0, 2]), name="held_origins"),
+            entry_key("held_entry"),
+        ]
+
+
 class Review(Evidence):
-    """A person's word on a held record."""
+    """What became of something held: shown from this entry on (`confirmed`), or turned down.
+
+    `cause`: a person's word, the independent origins that its rule asks for, its author's own taking back, or the lapse
+    of its date. The newest row about one thing counts.
+    """
 
     item_kind = "review"
 
     pk = models.CompositePrimaryKey("namespace_id", "seq", "item")
-    record = models.UUIDField()
+    kind = models.CharField(max_length=8)
+    object = models.UUIDField()
     confirmed = models.BooleanField()
+    cause = models.CharField(max_length=8)
 
     class Meta:
-        constraints: ClassVar = [record_key("review_record", "record"), entry_key("review_entry")]
+        constraints: ClassVar = [
+            one_of("kind", HELD_KINDS, "review_kind"),
+            one_of("cause", CAUSES, "review_cause"),
+            entry_key("review_entry"),
+        ]
+        indexes: ClassVar = [models.Index(fields=["namespace", "kind", "object", "seq"], name="review_object")]
 
 
 # Lineage stands above and registers how many children a record had at a point; at the head its column says so.
@@ -187,6 +227,9 @@ class RecordState(Projection):
     superseded_by = models.UUIDField(null=True)
     withdrawn_seq = models.BigIntegerField(null=True)
     erased_seq = models.BigIntegerField(null=True)
+    held_seq = models.BigIntegerField(null=True)
+    held_until = models.DateTimeField(null=True)
+    confirmed_seq = models.BigIntegerField(null=True)
 
     objects = RecordStateQuerySet.as_manager()
 

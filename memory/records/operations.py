@@ -130,7 +130,7 @@ def _project(entry: OpenEntry, prepared: Sequence[Prepared]) -> None:
         rows.append((
             by.namespace, one.id, doc_of(seq, one.item), seq, one.item, entry.recorded_at, values["type"], by.agent,
             entry.run, new.source_class, new.valid_from, new.valid_to, new.source_recorded_at, new.first_line,
-            text_digest(new.content), one.n_parents, 0, None, None, None, None,
+            text_digest(new.content), one.n_parents, 0, None, None, None, None, None, None, None,
         ))  # fmt: skip
     sql.insert(RecordState, rows)
     fulltext.add(by.namespace, [(doc_of(seq, one.item), indexed_text(one.new)) for one in prepared])

@@ -82,6 +82,7 @@ def _rows(namespace: int, records: Sequence[Record]) -> Iterator[tuple[Any, ...]
             record.source_class, record.valid_from, record.valid_to, record.source_recorded_at,
             "" if content is None else first_line(summary or content),
             None if content is None else text_digest(content), 0, 0, None, None, None, erased.get(address),
+            None, None, None,
         )  # fmt: skip
 
 
@@ -118,7 +119,9 @@ def notes_of_records(namespace: int, items: Sequence[Item]) -> list[tuple[int, i
     records = [item.object for item in items if item.kind == "record"]
     found: list[tuple[int, int]] = []
     for start in range(0, len(records), CHUNK):
-        about = {"namespace": namespace, "record__in": records[start : start + CHUNK]}
-        said = [model._default_manager.filter(**about).values_list("seq", "item") for model in (Withdrawal, Review)]
-        found.extend(said[0].union(said[1], all=True).order_by("seq", "item"))
+        chunk = records[start : start + CHUNK]
+        hidden = Withdrawal.objects.filter(namespace=namespace, record__in=chunk)
+        reviewed = Review.objects.filter(namespace=namespace, kind="record", object__in=chunk)
+        said = hidden.values_list("seq", "item").union(reviewed.values_list("seq", "item"), all=True)
+        found.extend(said.order_by("seq", "item"))
     return found
