@@ -175,7 +175,9 @@ def _rule(line: str, row: int) -> Rule:
     action = _ACTION.fullmatch(" ".join(tail.split()))
     if head.strip() or not arrow or action is None:
         raise _refused(row, ROW_FORM, line)
-    if words.get("type") and words.get("kind") == "fact" or words.get("attribute") and words.get("kind") == "record":
+    if (words.get("type") and words.get("kind") == "fact") or (
+        words.get("attribute") and words.get("kind") == "record"
+    ):
         raise _refused(row, "type for records, attribute for facts", line)
     given = action["days"] or action["within"]
     days = int(given) if given else HOLD_DAYS

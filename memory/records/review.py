@@ -1,0 +1,254 @@
+"""Held memories: what a review policy keeps out of sight until a person, or enough independent origins, confirm it.
+
+Invariants
+- Only what an agent writes is held; a person has looked by writing, and the system repeats what others wrote.
+- A held thing and its Held row are items of one entry, so it is never seen unheld. It ends waiting by a Review row.
+- Nothing rests on a held thing: derivations and links that name one are refused, and so are derivations that the policy
+  would hold, since they would take their sources out of sight before anybody looked.
+- Two origins are independent where the origins differ and their writers do. An agent names its origins itself, so that
+  one agent with two names of origins is one word; two agents that relay one origin are one origin. What names no origin
+  goes back to its writer where it is first-hand, and to nothing known where it is not.
+- What a person turned down is not confirmed by any number of origins that repeat it.
+- The functions speak of a kind and ids; a slice above registers its kind by `reviewed`.
+
+Source: laws of the store, "Review policy".
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import combinations
+from uuid import UUID
+
+from memory.agents.policies import policy_for
+from memory.agents.policy import Policy, Write
+from memory.base.actor import Actor
+from memory.base.errors import Conflict
+from memory.ledger.drafts import Draft
+from memory.ledger.operations.appending import OpenEntry
+from memory.records.models import Held, Review
+
+NOT_REVIEWED = "not reviewed in time"
+CHUNK = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """What is written, as a policy and its origins see it. `item` is its place in the entry.
+
+    `same` is what statements share that say the same: the digest of a text, or of a subject, attribute and value.
+    """
+
+    kind: str
+    object: UUID
+    item: int
+    same: bytes
+    source_class: str
+    origin: str = ""
+    type: str = ""
+    attribute: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """A stored statement that says the same. `waits` for origins, or was `turned_down` by a person.
+
+    `writer` is the agent's id or the person's number as text.
+    """
+
+    object: UUID
+    writer: str
+    origin: str
+    waits: bool = False
+    turned_down: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """How a statement of this entry is held. `until_at` is its last instant, exclusive; `confirmed` by its origins."""
+
+    until_at: datetime | None
+    confirmed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a slice tells of its kind of held things.
+
+    peers : the standing statements that share each of the digests; asked under the lock, before the entry is written.
+    turn_down : further items that hide the things, given the entry, their ids and the reason.
+    project : changes the derived rows after the entry: its namespace, its seq, the ids confirmed, the ids turned down.
+    """
+
+    name: str
+    peers: Callable[[int, Sequence[bytes]], Mapping[bytes, Sequence[Peer]]]
+    turn_down: Callable[[OpenEntry, Sequence[UUID], str], None]
+    project: Callable[[int, int, Sequence[UUID], Sequence[UUID]], None]
+
+
+_kinds: dict[str, Kind] = {}
+
+
+def reviewed(kind: Kind) -> None:
+    """Register a kind of things that can be held."""
+    _kinds[kind.name] = kind
+
+
+def kind_named(name: str) -> Kind:
+    """The registered kind.   Raises KeyError."""
+    return _kinds[name]
+
+
+def origin_of(source_class: str, origin: str, writer: str) -> str:
+    """The origin that a statement counts for; "" where none is known."""
+    named = " ".join(origin.split()).casefold()
+    if named:
+        return named
+    return f"writer {writer}" if source_class == "first_hand" else ""
+
+
+def writer_of(agent: UUID | None, person: int | None) -> str:
+    """What tells writers apart."""
+    return str(agent) if agent is not None else f"person {person}"
+
+
+def independent(pairs: Iterable[tuple[str, str]]) -> bool:
+    """True if two of the (writer, origin) pairs differ in both; a pair without an origin counts for none."""
+    known = sorted({pair for pair in pairs if pair[1]})
+    return any(one[0] != other[0] and one[1] != other[1] for one, other in combinations(known, 2))
+
+
+def hold(entry: OpenEntry, statements: Sequence[Statement]) -> dict[UUID, Holding]:
+    """Hold what the policy of the namespace holds of these statements, and confirm what they confirm.
+
+    Call it under the lock, once the statements are items of the entry and before it is written. Adds items `held` and
+    `review`; answers how each held statement stands, for the caller's derived rows. Earlier statements that the new
+    ones confirm are projected by their kind.
+    """
+    by = entry.by
+    if by.kind == "system" or not statements:
+        return {}
+    found = policy_for(by.namespace, agent=by.agent)
+    rules = _held_rules(by, found.policy, found.agent_name, statements)
+    held: dict[UUID, Holding] = {}
+    for statement in statements:
+        if statement.object in rules:
+            rule = found.policy.rules[rules[statement.object]]
+            until_at = entry.recorded_at + rule.life
+            held[statement.object] = Holding(until_at)
+            entry.add(held_draft(
+                statement, rule=rules[statement.object], policy_seq=found.policy.seq, until_at=until_at,
+                origins_needed=rule.origins,
+            ))  # fmt: skip
+    if found.policy.seq:
+        waiting = {one for one, rule in rules.items() if found.policy.rules[rule].origins}
+        for confirmed in _confirm_by_origins(entry, statements, waiting):
+            if confirmed in held:
+                held[confirmed] = Holding(held[confirmed].until_at, confirmed=True)
+    return held
+
+
+def require_free(by: Actor, statements: Sequence[Statement]) -> None:
+    """Raise Conflict where the policy would hold one of these statements, which take the place of others.
+
+    Call it under the lock.
+    """
+    if by.kind != "agent" or not statements:
+        return
+    found = policy_for(by.namespace, agent=by.agent)
+    rules = _held_rules(by, found.policy, found.agent_name, statements)
+    if rules:
+        row = min(rules.values())
+        raise Conflict(
+            f"Row {row + 1} of the review policy ({found.policy.rules[row].text}) holds this until a person confirms"
+            " it, and what is held cannot take the place of others or rest on them: save it as one of its own."
+        )
+
+
+def _held_rules(by: Actor, policy: Policy, agent_name: str, statements: Sequence[Statement]) -> dict[UUID, int]:
+    """{object: the row that holds it}."""
+    if by.kind != "agent" or not policy.may_hold:
+        return {}
+    found: dict[UUID, int] = {}
+    for one in statements:
+        write = Write(one.kind, agent_name, one.type, one.attribute, one.source_class)
+        if (row := policy.held_by(write)) is not None:
+            found[one.object] = row
+    return found
+
+
+def _confirm_by_origins(entry: OpenEntry, statements: Sequence[Statement], waiting: set[UUID]) -> list[UUID]:
+    """Confirm what has two independent origins now; answers all that were confirmed, old and new."""
+    by = entry.by
+    by_kind: dict[str, list[Statement]] = defaultdict(list)
+    for statement in statements:
+        by_kind[statement.kind].append(statement)
+    done: list[UUID] = []
+    for name, group in by_kind.items():
+        kind = _kinds[name]
+        peers = kind.peers(by.namespace, sorted({one.same for one in group}))
+        confirmed = _confirmed(group, peers, writer_of(by.agent, by.person), waiting)
+        entry.add(*(review_draft(name, one, confirmed=True, cause="origins") for one in confirmed))
+        own = {one.object for one in group}
+        _project_after(entry, kind, [one for one in confirmed if one not in own], [])
+        done.extend(confirmed)
+    return done
+
+
+def _confirmed(
+    group: Sequence[Statement], peers: Mapping[bytes, Sequence[Peer]], writer: str, waiting: set[UUID]
+) -> list[UUID]:
+    found: list[UUID] = []
+    for same in sorted({one.same for one in group}):
+        stored = peers.get(same, ())
+        fresh = [one for one in group if one.same == same]
+        waits = [peer.object for peer in stored if peer.waits] + [o.object for o in fresh if o.object in waiting]
+        if not waits or any(peer.turned_down for peer in stored):
+            continue
+        words = [(peer.writer, peer.origin) for peer in stored]
+        words += [(writer, origin_of(one.source_class, one.origin, writer)) for one in fresh]
+        if independent(words):
+            found.extend(waits)
+    return found
+
+
+def _project_after(entry: OpenEntry, kind: Kind, confirmed: Sequence[UUID], rejected: Sequence[UUID]) -> None:
+    if confirmed or rejected:
+        entry.then(lambda: kind.project(entry.by.namespace, entry.seq, confirmed, rejected))
+
+
+def held_draft(
+    statement: Statement, *, rule: int, policy_seq: int, until_at: datetime | None, origins_needed: int
+) -> Draft:
+    """The item that holds a statement of the same entry."""
+    row = {
+        "kind": statement.kind, "object": statement.object, "of_item": statement.item, "rule": rule,
+        "policy_seq": policy_seq, "until_at": until_at, "origins_needed": origins_needed,
+    }  # fmt: skip
+    return Draft("held", statement.object, Held, row)
+
+
+def review_draft(kind: str, identity: UUID, *, confirmed: bool, cause: str, note: str = "") -> Draft:
+    """The item of a review."""
+    row = {"kind": kind, "object": identity, "confirmed": confirmed, "cause": cause}
+    return Draft("review", identity, Review, row, {"note": note} if note else {})
+
+
+def taken_back(by: Actor, kind: str, identity: UUID) -> Draft:
+    """The item that ends the waiting of a held thing which its author, or a person, hides by another act."""
+    return review_draft(kind, identity, confirmed=False, cause="author" if by.kind == "agent" else "person")
+
+
+def waiting_among(namespace: int, kind: str, ids: Sequence[UUID]) -> dict[UUID, Held]:
+    """{id: its Held row} of those of the things that wait for a review. Two queries for each CHUNK."""
+    found: dict[UUID, Held] = {}
+    for start in range(0, len(ids), CHUNK):
+        chunk = list(ids[start : start + CHUNK])
+        rows = Held.objects.filter(namespace=namespace, kind=kind, object__in=chunk)
+        done = Review.objects.filter(namespace=namespace, kind=kind, object__in=chunk)
+        settled = set(done.values_list("object", flat=True))
+        found.update({row.object: row for row in rows if row.object not in settled})
+    return found
