@@ -30,6 +30,9 @@ from memory.ledger.queries.naming import held_in
 from memory.ledger.queries.reaching import reach
 from memory.ledger.queries.receipts import scrubs_told_by
 from memory.ledger.queries.verification import verify_also
+from memory.lineage.covering import CoveredRecords
+from memory.lineage.models import Compilation
+from memory.lineage.operations.covering import covered
 from memory.lineage.projection import children_at, texts_of_derivations
 from memory.lineage.projection import contribute as lineage_contribution
 from memory.lineage.queries.digests import digest_faults
@@ -50,13 +53,14 @@ def connect() -> None:
     reach(texts_of_derivations)
     contribute(lineage_contribution)
     count_children_by(children_at)
+    accompany(covered)
     radius.contribute(derived_records)
     radius.contribute(exports_that_held)
     radius.quoted_by(quoting_records)
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)
-    for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts()):
+    for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords()):
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun)):
         populated_by(page, model)
@@ -85,3 +89,5 @@ def _connect_erasure() -> None:
         (Entry, "host"), (Entry, "on_behalf_of"), (Agent, "name"), (Record, "type"), (ImportRun, "source"),
     ):  # fmt: skip
         held_in(model, column)
+        (Compilation, "function"), (Compilation, "version"), (Compilation, "covers"),
+        (Tombstone, "route"), (Tombstone, "route_key"), (RouteCheck, "route"), (RevivalEvidence, "origin"),

@@ -20,7 +20,8 @@ from memory.base.asof import AsOf
 from memory.ledger.operations.erasing import Erased, erase
 from memory.ledger.operations.founding import found
 from memory.ledger.queries import asof
-from memory.lineage.operations import derivations, links, merging
+from memory.lineage.operations import compiling, derivations, links, merging
+from memory.lineage.operations.compiling import Recipe
 from memory.lineage.operations.deriving import Cause, Derived
 from memory.records import operations as records
 from memory.records.content import NewRecord
@@ -102,6 +103,18 @@ class World:
 
     def merged(self, *sources: UUID, **options: Any) -> Derived:
         return merging.merge(self.scout, records=sources, cause=CORRECTION, **options)
+
+    def compile(
+        self, *sources: UUID, content: str | None = "what the sources say", function: str = "digest",
+        version: str = "v1", covers: str = "", is_public: bool = False, redacted: bool | None = None, **given: Any,
+    ) -> UUID:  # fmt: skip
+        """The id of the compiled record; a public one is redacted unless it is said to be not."""
+        output = "public" if is_public else "compiled"
+        made_by = Recipe(function, version, output, is_public if redacted is None else redacted, covers)
+        done = compiling.compile_record(
+            self.scout, sources=sources, recipe=made_by, cause=CORRECTION, content=content, **given
+        )  # fmt: skip
+        return done.records[0]
 
     def supersede(self, old: UUID, new: UUID) -> Derived:
         return derivations.supersede(self.scout, old=old, new=new, cause=CORRECTION)

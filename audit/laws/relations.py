@@ -37,4 +37,5 @@ DERIVED = frozenset({*ANCESTRY, *DESCENT, "supersedes", "superseded_by"})
 # What each derivation writes.
 RELATION_OF = {
     "evolve": "evolved_from", "merge": "merged_from", "split": "split_from", "supersede": "supersedes",
+    "compile": "merged_from",
 }  # fmt: skip

@@ -33,6 +33,7 @@ from memory.interchange.api import routes as interchange
 from memory.ledger.api import routes as ledger
 from memory.lineage.api import routes as lineage
 from memory.records.api import routes as records
+from memory.tombstones.api import routes as tombstones
 
 View = Callable[..., HttpResponseBase]
 ROOT = "/api/v1/"
@@ -114,7 +115,9 @@ def _negotiated(view: View) -> View:
 
 def _not_allowed(request: HttpRequest, allowed: Sequence[str]) -> HttpResponse:
     methods = ", ".join(sorted({*allowed, *(("HEAD",) if "GET" in allowed else ())}))
-    error = MethodNotAllowed(f"This address answers {methods}, not {request.method}.")
+    error = MethodNotAllowed(
+        f"This address answers {methods}, not {request.method}.", errors=doors.unchangeable(request)
+    )
     response = answered(request, error)
     response.headers["Allow"] = methods
     return response
@@ -128,7 +131,7 @@ def build() -> Api:
         urls_namespace="api", parser=StrictParser(), renderer=JsonRenderer(), docs=Reference(),
     )  # fmt: skip
     explain(site)
-    for routes in (ledger, agents, checks, records, lineage, interchange):
+    for routes in (ledger, agents, checks, records, lineage, tombstones, interchange):
         site.add_router(PREFIX, routes.router)
     return site
 

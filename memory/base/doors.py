@@ -44,6 +44,8 @@ class Entered(HttpRequest):
 
 Admission = Callable[[HttpRequest, "Door"], Actor]
 _admissions: list[Admission] = []
+# The name of a route: why what it shows takes no change, for whoever tries one.
+_append_only: dict[str, Place] = {}
 
 
 def admit_by(admission: Admission) -> None:
@@ -103,6 +105,10 @@ class Routes:
         door = Door(need, is_write=True, codes=tuple(codes), takes_match=takes_match)
         return self._declared(method, path, door, {201: answer, 200: answer} if makes else {200: answer}, extra)
 
+    def append_only(self, view: str, *, code: str, expected: str) -> None:
+        """Say why no method changes what the route of that view shows; `code` is the word of the place."""
+        _append_only[f"{self.name}_{view}"] = Place((view,), code, expected)
+
     def _declared(
         self, method: str, path: str, door: Door, answers: dict[int, type[BaseModel]], extra: dict[str, Any] | None
     ) -> Callable[[View], View]:
@@ -157,6 +163,13 @@ def made[Answer: BaseModel](answer: Answer, *, is_new: bool) -> Status[Answer]:
 def page(request: HttpRequest, path: str) -> str:
     """The address of a page of the console, in the namespace of the request."""
     return f"{path}?ns={namespace(request)}"
+
+
+def unchangeable(request: HttpRequest) -> tuple[Place, ...]:
+    """Why what stands at the address takes no change; nothing where no route says so."""
+    match = request.resolver_match
+    place = _append_only.get(match.url_name or "") if match is not None else None
+    return () if place is None or request.method not in ("PUT", "PATCH", "DELETE") else (place,)
 
 
 def namespace(request: HttpRequest) -> str:

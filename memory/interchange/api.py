@@ -89,7 +89,7 @@ def detail(request: Entered, import_id: Annotated[Id, Path()], point: Query[Poin
 
 @routes.read("/export", answer=ProvOut, codes=("too_large", "conflict"), extra=LINES)
 def export(request: Entered, what: Query[ExportIn], point: Query[Point]) -> HttpResponseBase:
-    """A file: the lossless archive (jsonl), or the provenance of a slice (prov, openlineage). Nothing is written."""
+    """A file: the archive (jsonl), provenance of a slice (prov, openlineage), or what is public. Nothing is written."""
     by, at = actor(request), point.at(request.auth.namespace)
     stream = cast(BinaryIO, TemporaryFile())  # noqa: SIM115 - the answer closes it
     try:

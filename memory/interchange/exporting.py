@@ -1,7 +1,8 @@
 """Exports by the name of their format: one way out for pages, routes and commands. Nothing is written to the store.
 
 Invariants
-- An archive (jsonl) is of the whole namespace at its head; provenance (prov, openlineage) of a slice at any point.
+- An archive (jsonl) is of the whole namespace at its head; provenance (prov, openlineage) of a slice at any point. What
+  is public is of the whole namespace at its head, and holds nothing raw.
 - Everybody who reads may export. What repeated requests and imports are recognised by, the namespace's secret, is in an
   owner's archive alone: with it, guesses of what was erased could be tested.
 - The same slice at the same point has the same bytes.
@@ -24,13 +25,13 @@ from memory.base.bodies import JSON, NDJSON
 from memory.base.canonical import canonical
 from memory.base.errors import Invalid, NotFound
 from memory.base.schemas import is_id
-from memory.interchange import openlineage, prov
+from memory.interchange import openlineage, prov, public
 from memory.interchange.jsonl import writing
 from memory.interchange.models import EXPORT_FORMATS
 from memory.interchange.slices import Selection, slice_of
 
-MEDIA = {"jsonl": NDJSON, "prov": JSON, "openlineage": NDJSON}
-ENDINGS = {"jsonl": "jsonl", "prov": "prov.json", "openlineage": "openlineage.jsonl"}
+MEDIA = {"jsonl": NDJSON, "prov": JSON, "openlineage": NDJSON, "public": JSON}
+ENDINGS = {"jsonl": "jsonl", "prov": "prov.json", "openlineage": "openlineage.jsonl", "public": "public.json"}
 PIECE_BYTES = 1024**2
 
 Progress = Callable[[str, int, int | None], None]
@@ -62,6 +63,11 @@ def export(
         _require_whole(at, selection)
         written = writing.write(stream, namespace=at.namespace, with_secret=by.may("own"), progress=progress)
         return _exported(stream, format, written.size, written.n_items)
+    if format == "public":
+        _require_whole(at, selection)
+        told = public.document(at)
+        stream.write(canonical(told) + b"\n")
+        return _exported(stream, format, at.seq, len(told["items"]))
     found = slice_of(at, selection)
     if format == "prov":
         stream.write(canonical(prov.document(found)) + b"\n")
@@ -77,9 +83,9 @@ def _require_whole(at: AsOf, selection: Selection) -> None:
     }  # fmt: skip
     for name, value in given.items():
         if value is not None:
-            raise Invalid.at(name, expected="no filter: an archive is of the whole namespace", got=value)
+            raise Invalid.at(name, expected="no filter: this format is of the whole namespace", got=value)
     if at.seq < at.head or at.source_at is not None:
-        raise Invalid.at("known_at", expected="no point: an archive is of the namespace as it stands")
+        raise Invalid.at("known_at", expected="no point: this format is of the namespace as it stands")
 
 
 def _exported(stream: BinaryIO, format: str, at_seq: int, n_items: int) -> Exported:

@@ -13,7 +13,7 @@ from django.db import models
 from memory.base.models import Evidence, Projection, SameNamespaceKey, entry_key, one_of
 
 FORMATS = ("contextfs",)
-EXPORT_FORMATS = ("jsonl", "prov", "openlineage")
+EXPORT_FORMATS = ("jsonl", "prov", "openlineage", "public")
 BECAME = ("record", "edge", "inverse", "finding")
 SEVERITIES = ("repaired", "quarantined", "information")
 

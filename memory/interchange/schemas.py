@@ -44,9 +44,11 @@ class ImportIn(Given):
 
 
 class ExportIn(Given):
-    """What to export: an archive takes no filter; provenance is of a focus, or of the entries that the filter meets."""
+    """What to export: an archive and what is public take no filter; provenance is of a focus, or of the entries that
+    the filter meets.
+    """
 
-    format: Literal["jsonl", "prov", "openlineage"]
+    format: Literal["jsonl", "prov", "openlineage", "public"]
     since: Instant | None = Field(None, alias="from")
     until: Instant | None = Field(None, alias="to")
     run: Id | None = None

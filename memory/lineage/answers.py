@@ -8,8 +8,10 @@ from uuid import UUID
 from pydantic import BaseModel, Field
 
 from memory.base.schemas import Id, Instant, Read
+from memory.lineage.compiled_answers import CompilationOut
 from memory.lineage.kernel import LineFault, Reached
 from memory.lineage.queries.ancestry import LIMIT, Walk
+from memory.lineage.queries.compiled import Compiled
 from memory.lineage.queries.differences import Difference, as_json
 from memory.lineage.queries.making import MadeBy, Making, MergeConflict
 from memory.lineage.queries.suggestions import Suggestion
@@ -187,19 +189,24 @@ class MadeByOut(BaseModel):
 
 
 class MakingOut(Read):
-    """How a record came to be (null: it was saved), what put another in its place, and what its merges left open."""
+    """How a record came to be (null: it was saved), what put another in its place, and what its merges left open.
+
+    `compilation` is null for a raw record.
+    """
 
     record: UUID
     made_by: MadeByOut | None
+    compilation: CompilationOut | None
     ended_by: list[MadeByOut]
     conflicts: list[ConflictOut]
     n_open: int
     n_erased_conflicts: int
 
     @classmethod
-    def of(cls, record: UUID, found: Making, **told: Any) -> MakingOut:
+    def of(cls, record: UUID, found: Making, compiled: Compiled | None, **told: Any) -> MakingOut:
         return cls(
             record=record, made_by=MadeByOut.of(found.made_by) if found.made_by else None,
+            compilation=CompilationOut.of(compiled) if compiled else None,
             ended_by=[MadeByOut.of(one) for one in found.ended_by],
             conflicts=[ConflictOut.of(one) for one in found.conflicts], n_open=found.n_open,
             n_erased_conflicts=found.n_erased_conflicts, **told,

@@ -14,6 +14,7 @@ from memory.base.actor import Actor
 from memory.base.doors import Entered, Routes, actor, made, page
 from memory.base.errors import Invalid
 from memory.base.schemas import Id
+from memory.ledger.queries import asof
 from memory.ledger.schemas import Point, rests_on
 from memory.lineage.answers import (
     DiffFilter,
@@ -26,10 +27,12 @@ from memory.lineage.answers import (
     WalkLimit,
     WalkOut,
 )
+from memory.lineage.compiled_answers import CompiledFilter, CompiledList
 from memory.lineage.graph_answers import GraphFilter, GraphOut
-from memory.lineage.operations import derivations, links, merging
+from memory.lineage.operations import compiling, derivations, links, merging
 from memory.lineage.operations.deriving import Derived
 from memory.lineage.queries import ancestry as walks
+from memory.lineage.queries import compiled as compilations
 from memory.lineage.queries import graph as graphs
 from memory.lineage.queries import making as makings
 from memory.lineage.queries import suggestions as offered
@@ -37,7 +40,17 @@ from memory.lineage.queries import timeline as lines
 from memory.lineage.queries.comparing import compared, other_point
 from memory.lineage.queries.differences import differences
 from memory.lineage.queries.pages import lineage_page
-from memory.lineage.schemas import DerivationIn, DerivedOut, EdgeIn, EdgeOut, EvolveIn, MergeIn, SplitIn, SupersedeIn
+from memory.lineage.schemas import (
+    CompileIn,
+    DerivationIn,
+    DerivedOut,
+    EdgeIn,
+    EdgeOut,
+    EvolveIn,
+    MergeIn,
+    SplitIn,
+    SupersedeIn,
+)
 from memory.records.queries import detail
 
 routes = Routes("lineage")
@@ -52,11 +65,16 @@ MATCH = re.compile(r'\*|"([0-9a-f]{64})"')
     takes_match=True,
 )  # fmt: skip
 def derive(request: Entered, body: Annotated[DerivationIn, Body()]) -> Status[DerivedOut]:
-    """Evolve, merge, split or supersede records."""
+    """Evolve, merge, split or supersede records, or compile one out of them."""
     base = _base(request, body)
-    done = _derived(actor(request, body.run), body, base=base)
+    by = actor(request, body.run)
+    done = _derived(by, body, base=base)
     shown = done.records[0] if done.records else getattr(body, "new", None)
-    return made(DerivedOut.of(done, url=page(request, f"/records/{shown}")), is_new=not done.replayed)
+    rebuild = None
+    if isinstance(body, CompileIn):
+        rebuild = compilations.rebuild_of(asof.now(by.namespace), record=done.records[0])
+    url = page(request, f"/records/{shown}")
+    return made(DerivedOut.of(done, url=url, rebuild=rebuild), is_new=not done.replayed)
 
 
 def _base(request: Entered, body: DerivationIn) -> str:
@@ -96,6 +114,11 @@ def _derived(by: Actor, body: DerivationIn, *, base: str) -> Derived:
             return derivations.split(by, record=body.record, parts=body.contents(), cause=body.cause())
         case SupersedeIn():
             return derivations.supersede(by, old=body.old, new=body.new, cause=body.cause())
+        case CompileIn():
+            return compiling.compile_record(
+                by, sources=body.sources, recipe=body.recipe(), cause=body.cause(), content=body.content, id=body.id,
+                type=body.type, summary=body.summary, tags=body.tags, interval=body.interval(),
+            )  # fmt: skip
 
 
 @routes.write("/edges", need=gate.WRITE, answer=EdgeOut, makes=True)
@@ -148,7 +171,18 @@ def derivation(request: Entered, record: Record, point: Query[Point]) -> MakingO
     """How a record came to be: reason, note, rules, sources, and what the sources of a merge do not agree on."""
     at = point.at(request.auth.namespace)
     lines.line_of(at, record=record)
-    return MakingOut.of(record, makings.making(at, record=record), **rests_on(at))
+    made_of = compilations.compiled(at, record=record)
+    return MakingOut.of(record, makings.making(at, record=record), made_of, **rests_on(at))
+
+
+@routes.read("/compilations", answer=CompiledList)
+def compiled(request: Entered, point: Query[Point], where: Query[CompiledFilter]) -> CompiledList:
+    """Compiled records with how they were made and whether they still say what their sources say, newest first."""
+    at = point.at(request.auth.namespace)
+    found = compilations.compiled_records(
+        at, output=where.output or "", state=where.state or "", after=where.after, limit=where.limit
+    )
+    return CompiledList.of(found, **rests_on(at))
 
 
 @routes.read("/records/{record}/diff", answer=DiffOut)

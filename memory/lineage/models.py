@@ -1,7 +1,8 @@
 """Tables of lineage.
 
 Invariants: an Edge reads `source relation target` ("new evolved_from old"); one stored row, its inverse is a query;
-symmetric relations are stored once with the lower id first; both ends are records of the row's namespace.
+symmetric relations are stored once with the lower id first; both ends are records of the row's namespace. A record is
+compiled if and only if it has a Compilation, written by the entry that made it; every other record is raw.
 """
 
 from __future__ import annotations
@@ -10,9 +11,10 @@ from typing import ClassVar
 
 from django.db import models
 
-from memory.base.models import Evidence, entry_key, one_of, record_key
+from memory.base.models import Evidence, Projection, entry_key, one_of, record_key
 
-DERIVATIONS = ("evolve", "merge", "split", "supersede")
+DERIVATIONS = ("evolve", "merge", "split", "supersede", "compile")
+OUTPUTS = ("compiled", "public")
 REASONS = ("observation", "inference", "correction", "decay")
 RULES = ("", "explicit", "generated", "majority", "tie-break", "intersection", "hull", "single")
 
@@ -75,3 +77,51 @@ class Edge(Evidence):
             entry_key("edge_entry"),
         ]
         indexes: ClassVar = [models.Index(fields=["namespace", "target", "relation", "source"], name="edge_back")]
+
+
+class Compilation(Evidence):
+    """How a compiled record was made: by which version of which function, and from what.
+
+    `function`, `version` and `covers` are ids of names; `covers` is the topic, a tag of raw records, that the record
+    is meant to speak for. `inputs` is a hash over the digests of the sources in the order of their naming: equal where
+    the same function had the same sources. The database takes no public record that is not redacted.
+    """
+
+    item_kind = "compilation"
+
+    pk = models.CompositePrimaryKey("namespace_id", "record")
+    record = models.UUIDField()
+    output = models.CharField(max_length=8)
+    function = models.UUIDField()
+    version = models.UUIDField()
+    redacted = models.BooleanField()
+    covers = models.UUIDField(null=True)
+    inputs = models.BinaryField(max_length=32)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["namespace", "seq", "item"], name="compilation_item"),
+            one_of("output", OUTPUTS, "compilation_output"),
+            models.CheckConstraint(
+                condition=models.Q(output="compiled") | models.Q(redacted=True), name="compilation_redacted"
+            ),
+            record_key("compilation_record", "record"),
+            entry_key("compilation_entry"),
+        ]
+        indexes: ClassVar = [
+            models.Index(fields=["namespace", "inputs"], name="compilation_inputs"),
+            models.Index(fields=["namespace", "covers"], name="compilation_covers"),
+        ]
+
+
+class CoveredRecord(Projection):
+    """A raw record that bears a topic which a compilation before it covers: what may put that one behind.
+
+    `topic` is the id of a name; `doc` is that of the record's state row.
+    """
+
+    pk = models.CompositePrimaryKey("namespace_id", "topic", "doc")
+    namespace = models.ForeignKey("memory.Namespace", on_delete=models.PROTECT, related_name="+", db_index=False)
+    topic = models.UUIDField()
+    doc = models.BigIntegerField()
+    record = models.UUIDField()

@@ -10,10 +10,13 @@ from pydantic import Field, field_validator
 
 from memory.base.errors import Invalid
 from memory.base.intervals import Interval
-from memory.base.schemas import Act, Content, Digest, Given, Id, Instant, Note, RecordType, Word, Written
+from memory.base.schemas import Act, Content, Digest, Given, Id, Instant, Name, Note, RecordType, Word, Written
+from memory.lineage.compiled_answers import RebuildOut
+from memory.lineage.operations.compiling import Recipe
 from memory.lineage.operations.derivations import PARTS
 from memory.lineage.operations.deriving import Cause, Derived
 from memory.lineage.operations.merging import SOURCES, explicit_interval
+from memory.lineage.queries.compiled import Rebuild
 from memory.records.schemas import Metadata, Summary, Tags, later
 
 CHANGES = ("content", "summary", "tags", "type", "metadata", "valid_from", "valid_to")
@@ -103,19 +106,63 @@ class SupersedeIn(Derivation):
     new: Id
 
 
-DerivationIn = Annotated[EvolveIn | MergeIn | SplitIn | SupersedeIn, Field(discriminator="kind")]
+class FunctionIn(Given):
+    """A function at a version: equal inputs must give equal outputs."""
+
+    name: Name
+    version: Name
+
+
+class CompileIn(Derivation):
+    """One record by a named function out of sources that stay. `covers` is a tag of raw records that it speaks for.
+
+    No `content` for a function that the store runs itself: `concatenate` and `merge`, both at version 1. A `public`
+    record rests on compiled ones alone and is `redacted`.
+    """
+
+    kind: Literal["compile"]
+    sources: Annotated[list[Id], Field(max_length=SOURCES)] = Field(default_factory=list)
+    function: FunctionIn
+    output: Literal["compiled", "public"] = "compiled"
+    redacted: bool = False
+    covers: Word | None = None
+    content: Content | None = None
+    id: Id | None = None
+    summary: Summary = ""
+    type: RecordType = "summary"
+    tags: Tags = Field(default_factory=list)
+    valid_from: Instant | None = None
+    valid_to: Instant | None = None
+
+    _interval = field_validator("valid_to")(later)
+
+    def recipe(self) -> Recipe:
+        return Recipe(self.function.name, self.function.version, self.output, self.redacted, self.covers or "")
+
+    def interval(self) -> Interval | None:
+        """The valid time where one is given; by default that of the sources together."""
+        given = {"valid_from", "valid_to"} & self.model_fields_set
+        return explicit_interval(self.valid_from, self.valid_to) if given else None
+
+
+DerivationIn = Annotated[EvolveIn | MergeIn | SplitIn | SupersedeIn | CompileIn, Field(discriminator="kind")]
 
 
 class DerivedOut(Written):
-    """The derivation and the records that it made, in order."""
+    """The derivation and the records that it made, in order.
+
+    `rebuild` compares a compiled record with the newest earlier one of the same function, version and sources.
+    """
 
     derivation: UUID
     records: list[UUID]
+    rebuild: RebuildOut | None = None
 
     @classmethod
-    def of(cls, done: Derived, *, url: str) -> DerivedOut:
+    def of(cls, done: Derived, *, url: str, rebuild: Rebuild | None = None) -> DerivedOut:
         return cls(
-            derivation=done.derivation, records=list(done.records), seq=done.seq, replayed=done.replayed, url=url
+            derivation=done.derivation, records=list(done.records), seq=done.seq, replayed=done.replayed, url=url,
+            rebuild=RebuildOut.of_texts(rebuild) if rebuild else None,
         )  # fmt: skip
 
 

@@ -35,6 +35,8 @@ from memory.records.schemas import (
 
 routes = Routes("records")
 
+routes.append_only("record", code="raw_is_append_only", expected="no change of what stands: a new version is an evolve")
+
 Record = Annotated[Id, Path()]
 BATCH: dict[str, Any] = {
     "requestBody": {

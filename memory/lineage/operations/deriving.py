@@ -1,8 +1,8 @@
-"""What evolve, merge, split and supersede share: prepared before the lock, checked again under it, one entry."""
+"""What derivations share: they are prepared before the lock, checked again under it, and written as one entry."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -12,7 +12,7 @@ from memory.base import gate, ids, sql
 from memory.base.actor import Actor
 from memory.base.errors import Invalid, NotFound, Raced
 from memory.ledger.drafts import Draft
-from memory.ledger.operations.appending import OpenEntry, answered_before, book_for, opened
+from memory.ledger.operations.appending import NameBook, OpenEntry, answered_before, book_for, opened
 from memory.lineage.effects import Effects
 from memory.lineage.models import REASONS, Derivation
 from memory.lineage.operations.links import edge_draft
@@ -21,7 +21,11 @@ from memory.records.content import NewRecord, lineage_refusal
 from memory.records.models import RecordState
 from memory.records.operations import Parent, Prepared, enter, prepare
 
-RELATION = {"evolve": "evolved_from", "merge": "merged_from", "split": "split_from", "supersede": "supersedes"}
+# A compilation is a merge by a named function: the relations between records are a closed list, and this one says it.
+RELATION = {
+    "evolve": "evolved_from", "merge": "merged_from", "split": "split_from", "supersede": "supersedes",
+    "compile": "merged_from",
+}  # fmt: skip
 ENDS_CURRENCY = ("evolve", "split", "supersede")
 
 
@@ -85,9 +89,13 @@ def derive(
     lines: Sequence[UUID | None], request: Mapping[str, Any], newer: UUID | None = None,
     recheck: Callable[[], None] | None = None,
 ) -> Derived:  # fmt: skip
+    beside: Callable[[NameBook, Sequence[Prepared]], Iterable[Draft]] | None = None,
     """The common body: prepared before the lock, checked again under it, written as one entry.
 
-    Raises Invalid (metadata that tells lineage), Raced, and as `opened`.
+    beside : what else the entry says of the new records.
+
+    Raises Invalid (metadata that tells lineage), Conflict (a source is held, or the policy would hold what is new),
+    Raced, and as `opened`.
     """
     for new in news:
         if (refused := lineage_refusal(new)) is not None:
@@ -100,11 +108,12 @@ def derive(
     with opened(by, verb=kind, need=gate.WRITE, request=request, names=book) as entry:
         if entry.replayed_seq is not None:
             return _answered(by.namespace, entry.replayed_seq)
+    further = tuple(beside(book, prepared)) if beside is not None else ()
         _unchanged(by.namespace, sources)
         if recheck is not None:
             recheck()
         enter(entry, prepared)
-        entry.add(derivation)
+        entry.add(derivation, *further)
         children = [one.id for one in prepared] if newer is None else [newer]
         for child in children:
             for ordinal, source in enumerate(sources):

@@ -24,8 +24,8 @@ from memory.management.refusals import DomainCommand, Refused
 
 class Command(DomainCommand):
     help = (
-        "Write a lossless archive (jsonl), or the provenance of a slice (prov, openlineage). The ledger says that it "
-        "left the house."
+        "Write a lossless archive (jsonl), the provenance of a slice (prov, openlineage), or what is public: compiled, "
+        "redacted and current (public). The ledger says that it left the house."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
