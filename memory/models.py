@@ -13,6 +13,17 @@ from memory.agents.models import (
     TokenRevocation,
 )
 from memory.checks.models import CheckRun, Finding, Waiver
+from memory.facts.models import (
+    Adjudication,
+    AttributeSpec,
+    ConflictCase,
+    Fact,
+    FactRect,
+    FactState,
+    FactTally,
+    Retraction,
+    Supersession,
+)
 from memory.interchange.models import ExportRun, ImportedRow, ImportFinding, ImportRun, RestoreRun, StagedRow
 from memory.ledger.models import (
     Checkpoint,
@@ -30,5 +41,14 @@ from memory.ledger.models import (
     Refusal,
     Restoration,
 )
-from memory.lineage.models import Derivation, Edge
-from memory.records.models import Record, RecordState, Review, Withdrawal
+from memory.lineage.models import Compilation, CoveredRecord, Derivation, Edge
+from memory.records.models import Held, Record, RecordState, Review, Withdrawal
+from memory.tombstones.models import (
+    BlockVerdict,
+    RevivalCondition,
+    RevivalEvidence,
+    RouteCheck,
+    RouteHit,
+    Tombstone,
+    TombstoneTurn,
+)

@@ -16,6 +16,10 @@ from memory.checks.models import CheckRun
 from memory.checks.running import run_by_name
 from memory.checks.scan_on_demand import SCAN_ON_DEMAND
 from memory.checks.scrubbing import scrubbed_after
+from memory.facts.models import AttributeSpec, Fact
+from memory.facts.projection import ConflictCases, FactRects, FactStates, FactTallies
+from memory.facts.reviewing import REVIEWED as FACTS_REVIEWED
+from memory.facts.reviewing import notes_of_facts
 from memory.interchange.exports import exports_that_held
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
@@ -38,9 +42,14 @@ from memory.lineage.projection import contribute as lineage_contribution
 from memory.lineage.queries.digests import digest_faults
 from memory.lineage.queries.quoting import quoting_records
 from memory.lineage.queries.resting import derived_records
-from memory.records import fulltext
-from memory.records.models import Record, RecordState, count_children_by
+from memory.records import fulltext, held
+from memory.records.models import CONFIRMED, Record, RecordState, count_children_by
+from memory.records.operations import hide_rejected
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
+from memory.records.review import Kind, reviewed
+from memory.tombstones.attention import DUE_TOMBSTONES
+from memory.tombstones.erasing import texts_of_tombstones
+from memory.tombstones.models import RevivalEvidence, RouteCheck, Tombstone
 
 
 def connect() -> None:
@@ -48,24 +57,31 @@ def connect() -> None:
     gate.register(still_stands)
     gate.register(not_on_hold)
     accompany(attach)
+    accompany(covered)
     reach(raw_rows_of_records)
     reach(notes_of_records)
+    reach(notes_of_facts)
     reach(texts_of_derivations)
+    reach(texts_of_tombstones)
     contribute(lineage_contribution)
     count_children_by(children_at)
-    accompany(covered)
     radius.contribute(derived_records)
     radius.contribute(exports_that_held)
     radius.quoted_by(quoting_records)
+    reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project))
+    reviewed(FACTS_REVIEWED)
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)
     for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords()):
         projections.register(projector)
-    for page, model in (("runs", Run), ("imports", ImportRun)):
+    for facts in (FactStates(), FactRects(), FactTallies(), ConflictCases()):
+        projections.register(facts)
+    for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact)):
         populated_by(page, model)
     waiting_on("ledger", FAILING_SCANS)
     waiting_on("laws", BROKEN_LAWS)
+    waiting_on("tombstones", DUE_TOMBSTONES)
     for key, rows in (
         ("records", RecordState.objects.current),
         ("every_record", evidence_of(Record)),
@@ -74,8 +90,11 @@ def connect() -> None:
     ):
         counted_by(key, rows)
     scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
-    labelled_by(("record", "withdrawal", "review", "edge"), RecordState, "first_line")
+    labelled_by(("record", "withdrawal", "review", "held", "edge"), RecordState, "first_line", shown=CONFIRMED)
     labelled_by(("import_run",), ImportRun, "source", is_name=True)
+    told_of_tombstones = ("tombstone", "revival_condition", "route_hit", "block_verdict", "tombstone_turn")
+    labelled_by(told_of_tombstones, Tombstone, "route", is_name=True)
+    labelled_by(("route_check",), RouteCheck, "route", is_name=True)
 
 
 def _connect_erasure() -> None:
@@ -87,7 +106,8 @@ def _connect_erasure() -> None:
     scrubs_told_by(scrubbed_after)
     for model, column in (
         (Entry, "host"), (Entry, "on_behalf_of"), (Agent, "name"), (Record, "type"), (ImportRun, "source"),
+        (Compilation, "function"), (Compilation, "version"), (Compilation, "covers"),
+        (Fact, "subject"), (Fact, "attribute"), (Fact, "origin"), (Fact, "scale"), (AttributeSpec, "attribute"),
+        (Tombstone, "route"), (Tombstone, "route_key"), (RouteCheck, "route"), (RevivalEvidence, "origin"),
     ):  # fmt: skip
         held_in(model, column)
-        (Compilation, "function"), (Compilation, "version"), (Compilation, "covers"),
-        (Tombstone, "route"), (Tombstone, "route_key"), (RouteCheck, "route"), (RevivalEvidence, "origin"),

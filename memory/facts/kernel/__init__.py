@@ -1,0 +1,1 @@
+"""Pure rules of facts: no Django, no clock, no input or output."""

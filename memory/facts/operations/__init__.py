@@ -1,0 +1,1 @@
+"""Writes about facts: declare an attribute, assert, supersede, retract, adjudicate."""

@@ -1,0 +1,1 @@
+"""Reads about facts, each as of a point."""

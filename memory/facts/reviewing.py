@@ -1,0 +1,85 @@
+"""Facts as the review policy sees them: held, confirmed by origins, confirmed or turned down by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Q
+
+from memory.facts.content import NewFact
+from memory.facts.kernel.values import KEY_BYTES, value_key
+from memory.facts.models import Adjudication, FactState, Retraction, Supersession
+from memory.facts.projecting import project_change
+from memory.ledger.models import Item
+from memory.ledger.queries.contents import names_of
+from memory.records import review
+from memory.records.models import Review
+
+KIND = "fact"
+CHUNK = 400
+
+
+def same_as(subject: UUID, attribute: UUID, stance: str, key: bytes) -> bytes:
+    """What facts share that say the same of the same."""
+    return subject.bytes + attribute.bytes + stance.encode() + key
+
+
+def statement_of(identity: UUID, item: int, new: NewFact, values: Mapping[str, Any]) -> review.Statement:
+    """The new fact as the policy sees it. A candidate is one already: it says nothing for anybody."""
+    same = same_as(values["subject"], values["attribute"], new.stance, value_key(new.value))
+    return review.Statement(KIND, identity, item, same, new.source_class, origin=new.origin, attribute=new.attribute)
+
+
+def _peers(namespace: int, digests: Sequence[bytes]) -> dict[bytes, list[review.Peer]]:
+    wanted = set(digests)
+    keys = sorted({digest[-KEY_BYTES:] for digest in wanted})
+    rows = [
+        row
+        for start in range(0, len(keys), CHUNK)
+        for row in FactState.objects.filter(
+            namespace=namespace, value_key__in=keys[start : start + CHUNK], candidate=False, retracted_seq__isnull=True
+        )
+        if same_as(row.subject, row.attribute, row.stance, bytes(row.value_key or b"")) in wanted
+    ]
+    ids = [row.id for row in rows]
+    held = {row.object: row for row in review.waiting(namespace).filter(kind=KIND, object__in=ids)}
+    names = names_of(namespace, [row.origin for row in rows])
+    found: dict[bytes, list[review.Peer]] = {}
+    for row in rows:
+        writer = review.writer_of(row.agent, row.person)
+        named = "" if row.origin is None else names.get(row.origin, "")
+        needed = row.id in held and held[row.id].origins_needed > 0
+        peer = review.Peer(
+            row.id, writer, review.origin_of(row.source_class, named, writer), waits=needed,
+            turned_down=row.rejected_seq is not None,
+        )  # fmt: skip
+        same = same_as(row.subject, row.attribute, row.stance, bytes(row.value_key or b""))
+        found.setdefault(same, []).append(peer)
+    return found
+
+
+def _project(namespace: int, seq: int, confirmed: Sequence[UUID], rejected: Sequence[UUID]) -> None:
+    changes = {one: {"confirmed_seq": seq} for one in confirmed} | {one: {"rejected_seq": seq} for one in rejected}
+    project_change(namespace, seq, changes)
+
+
+# The review alone hides a fact, and keeps the reason.
+REVIEWED = review.Kind(KIND, peers=_peers, hide=None, project=_project)
+
+
+def notes_of_facts(namespace: int, items: Sequence[Item]) -> list[tuple[int, int]]:
+    """The items that hold what was said about these facts: an erasure of a fact must reach them too."""
+    facts = [item.object for item in items if item.kind == "fact"]
+    found: set[tuple[int, int]] = set()
+    for start in range(0, len(facts), CHUNK):
+        chunk = facts[start : start + CHUNK]
+        for rows in (
+            Supersession.objects.filter(namespace=namespace, old__in=chunk),
+            Retraction.objects.filter(namespace=namespace, fact__in=chunk),
+            Adjudication.objects.filter(Q(a__in=chunk) | Q(b__in=chunk), namespace=namespace),
+            Review.objects.filter(namespace=namespace, kind=KIND, object__in=chunk),
+        ):
+            found.update(rows.values_list("seq", "item"))
+    return sorted(found)
