@@ -28,10 +28,12 @@ from django.db.models import F, OuterRef, Q, Subquery
 from django_tasks_db.management.commands.db_worker import Worker as TaskQueue
 
 from memory.base import clock
+from memory.base.actor import Actor
 from memory.base.errors import DomainError
 from memory.ledger.models import Checkpoint, Entry, Head
 from memory.ledger.operations.checkpoints import checkpoint, deliver, signing_key
 from memory.ledger.queries.deliveries import newest_in
+from memory.records.reviewing import lapse, overdue
 
 SIGN_ENTRIES = 256
 SIGN_AFTER = timedelta(minutes=1)
@@ -43,7 +45,7 @@ NEVER = 0, datetime.min.replace(tzinfo=UTC)
 # After these the reader's copy must not be an hour behind: they change who may do what, or what can still be read.
 OWNER_VERBS = (
     "erase", "hold", "lift_hold", "freeze", "unfreeze", "admit_member", "change_setting", "create_agent",
-    "issue_token", "rotate_token", "revoke_token", "waive",
+    "issue_token", "rotate_token", "revoke_token", "waive", "revive", "retest", "retire",
 )  # fmt: skip
 
 logger = logging.getLogger("memory.worker")
@@ -59,10 +61,11 @@ class Due:
 
 
 def due(now: datetime, *, deliver_to: Path | None = None) -> list[Due]:
-    """What is due at the instant, namespace by namespace; signing comes before delivering."""
+    """What is due at the instant; what lapses is signed by the next round, signing comes before delivering."""
+    lapsed = [Due("lapse", one, partial(lapse, Actor(one, "system"))) for one in overdue(now)]
     if signing_key() is None:
-        return []
-    return [*_unsigned(now), *(() if deliver_to is None else _undelivered(now, deliver_to))]
+        return lapsed
+    return [*lapsed, *_unsigned(now), *(() if deliver_to is None else _undelivered(now, deliver_to))]
 
 
 def _unsigned(now: datetime) -> Iterator[Due]:

@@ -26,10 +26,11 @@ from memory.checks import operations as checks
 from memory.interchange.models import ImportedRow, ImportFinding, ImportRun, RestoreRun
 from memory.interchange.operations import export_file
 from memory.interchange.slices import Selection
-from memory.ledger.models import Closing, Reference, Restoration
+from memory.ledger.models import Closing, Restoration
 from memory.ledger.operations import checkpoints
 from memory.ledger.operations.refusing import refuse
-from memory.records.models import Review
+from memory.records.models import Held, Review
+from tests.tombstones.burials import whole_life
 from tests.world import World
 
 GUARDED: list[type[models.Model]] = sorted(
@@ -40,7 +41,7 @@ GUARDED: list[type[models.Model]] = sorted(
 # no table of content has a row any more.
 NO_OPERATION_YET: tuple[type[models.Model], ...] = (
     Closing,
-    Reference,
+    Held,
     Review,
     ImportRun,
     ImportedRow,
@@ -73,6 +74,7 @@ def populate(world: World) -> None:
     )
     checks.waive(world.alice, name="ledger_scan", reason="known", expires_at=clock.now() + timedelta(days=1))
     refuse(world.scout, code="stopped", about=uuid4())
+    whole_life(world)
     world.erase(old.id, note="asked for by its author")
     export_file(world.alice, world.now(), BytesIO(), format="prov", selection=Selection())
     checkpoints.checkpoint(world.namespace, make_key=True)

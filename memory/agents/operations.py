@@ -7,8 +7,10 @@ from base64 import urlsafe_b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
+from memory.agents import policies, policy
 from memory.agents.models import (
     ROLES,
     SCOPES,
@@ -35,9 +37,12 @@ LONGEST_LIFE = timedelta(days=366)
 AUDITOR_LIFE = timedelta(days=90)
 UNLIMITED = "unlimited"
 MOST_RETENTION_DAYS = 36_500
+MOST_FALSE_BLOCKS = 1_000
 SETTING_VALUES = {
     "approval_mode": "two_person or single_owner",
+    policies.NAME: policy.ROW_FORM,
     "retention": f"a number of days, 1 to {MOST_RETENTION_DAYS}, or {UNLIMITED}",
+    "false_block_limit": f"a number of reports, 1 to {MOST_FALSE_BLOCKS}",
 }
 
 
@@ -220,11 +225,16 @@ def hold(by: Actor, *, held: bool, reason: str, until_at: datetime | None = None
 
 
 @retried
-def change_setting(by: Actor, *, name: str, value: str) -> Appended:
-    """Set a setting of the namespace. Appends: `change_setting`. Raises Invalid, Forbidden (owners only)."""
+def change_setting(by: Actor, *, name: str, value: str | Sequence[Any]) -> Appended:
+    """Set a setting of the namespace; the review policy is given as text or as a list of rows.
+
+    Appends: `change_setting`. Raises Invalid, Forbidden (owners only).
+    """
     if name not in SETTING_VALUES:
         raise Invalid.at("name", expected=" or ".join(SETTING_VALUES), got=name)
-    if not _is_value(name, value):
+    if name == policies.NAME:
+        value = (policy.parsed(value) if isinstance(value, str) else policy.from_rows(value)).text
+    elif not isinstance(value, str) or not _is_value(name, value):
         raise Invalid.at("value", expected=SETTING_VALUES[name], got=value)
     with opened(by, verb="change_setting", need=gate.OWN, request=[name, value]) as entry:
         if not entry.is_replay:
@@ -236,6 +246,8 @@ def _is_value(name: str, value: str) -> bool:
     if name == "approval_mode":
         return value in ("two_person", "single_owner")
     is_number = value.isascii() and value.isdecimal() and len(value) <= 5 and value == str(int(value))
+    if name == "false_block_limit":
+        return is_number and 1 <= int(value) <= MOST_FALSE_BLOCKS
     return value == UNLIMITED or (is_number and 1 <= int(value) <= MOST_RETENTION_DAYS)
 
 

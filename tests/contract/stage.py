@@ -22,6 +22,7 @@ from memory.ledger.operations import checkpoints
 from tests.contract.callers import JSON
 from tests.interchange.archives import an_archive
 from tests.interchange.foreign import foreign_bytes
+from tests.tombstones.burials import REVIVAL, ROUTE, SCOPE, blocked, buried, revived, spoken_for
 from tests.world import World
 
 
@@ -42,6 +43,12 @@ class Stage(World):
         self.check = checks.record_run(
             self.alice, name="ledger_scan", version=1, verdict="ok", at_seq=1, n_checked=1, found=[], report={"n": 1}
         ).id  # fmt: skip
+        self.dead_end = buried(self)
+        self.block = blocked(self)
+        self.spoken_for = buried(self, route="another route")
+        spoken_for(self, self.spoken_for)
+        self.revived = buried(self, route="a third route")
+        revived(self, self.revived)
         checkpoints.checkpoint(self.namespace, make_key=True)
 
     def imported(self) -> UUID:
@@ -152,6 +159,46 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "lineage_derivation": lambda s: Example(f"/records/{s.first.id}/derivation"),
     "lineage_suggestions": lambda s: Example(f"/records/{s.first.id}/suggestions"),
     "lineage_diff": lambda s: Example(f"/records/{s.first.id}/diff", query={"with": str(s.second.id)}),
+    "tombstones_index": lambda s: Example("/tombstones", query={"state": "active", "limit": 1}),
+    "tombstones_tombstone": lambda s: Example(f"/tombstones/{s.dead_end}"),
+    "tombstones_bury": lambda s: Example(
+        "/tombstones",
+        {
+            "route": "cache in memory",
+            "scope": {"service": "a", "size": ">1GB"},
+            "out_of_scope": {"node": ["big-1", "big-2"]},
+            "evidence": {"text": "killed by the kernel", "references": [str(s.first.id)]},
+            "revival": ["lib>=2.0", {"condition": "twice the memory", "origins": 2}],
+            "retest": {"plan": "a bounded load run", "at": "2030-01-01T00:00:00Z"},
+            "review_at": "2030-02-01T00:00:00Z",
+        },
+        status=201,
+    ),
+    "tombstones_check": lambda s: Example("/tombstones/check", {"route": ROUTE, "scope": SCOPE}),
+    "tombstones_file_evidence": lambda s: Example(
+        f"/tombstones/{s.dead_end}/evidence",
+        {
+            "condition": REVIVAL,
+            "valid_until": f"{clock.now().date() + timedelta(days=30)}T00:00:00Z",
+            "origin": "upstream",
+            "evidence": "released",
+        },
+        status=201,
+    ),
+    "tombstones_false_block": lambda s: Example(
+        f"/tombstones/{s.dead_end}/false-block", {"check": str(s.block), "reason": "the old code"}
+    ),
+    "tombstones_right_block": lambda s: Example(
+        f"/tombstones/{s.dead_end}/right-block", {"check": str(s.block), "reason": "it would have failed"}
+    ),
+    "tombstones_revive": lambda s: Example(f"/tombstones/{s.spoken_for}/revive", {"reason": "it is met"}, by=owner),
+    "tombstones_retest": lambda s: Example(
+        f"/tombstones/{s.revived}/retest", {"passed": True, "reason": "it ran"}, by=owner
+    ),
+    "tombstones_retire": lambda s: Example(f"/tombstones/{s.dead_end}/retire", {"reason": "unused"}, by=owner),
+    "tombstones_keep": lambda s: Example(
+        f"/tombstones/{s.dead_end}/keep", {"reason": "still so", "review_at": "2031-01-01T00:00:00Z"}, by=owner
+    ),
     "interchange_start": lambda s: Example(
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
@@ -188,5 +235,14 @@ NAMING = frozenset(
         "records_resolve",
         "records_restore",
         "records_withdraw",
+        "tombstones_bury",
+        "tombstones_false_block",
+        "tombstones_file_evidence",
+        "tombstones_keep",
+        "tombstones_retest",
+        "tombstones_retire",
+        "tombstones_revive",
+        "tombstones_right_block",
+        "tombstones_tombstone",
     }
 )

@@ -44,6 +44,15 @@ ANOTHER: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "records_restore": (("reason",), "another reason"),
     "lineage_derive": (("content",), "the first, reworded again"),
     "lineage_link": (("relation",), "related_to"),
+    "tombstones_bury": (("retest",), "another plan"),
+    "tombstones_check": (("scope",), "elsewhere"),
+    "tombstones_file_evidence": (("origin",), "somebody else"),
+    "tombstones_false_block": (("reason",), "another reason"),
+    "tombstones_right_block": (("reason",), "another reason"),
+    "tombstones_revive": (("reason",), "another reason"),
+    "tombstones_retest": (("reason",), "another reason"),
+    "tombstones_retire": (("reason",), "another reason"),
+    "tombstones_keep": (("reason",), "another reason"),
 }
 
 

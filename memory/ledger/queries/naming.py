@@ -43,7 +43,7 @@ def unused_without(namespace: int, items: Sequence[Item]) -> list[Address]:
         objects = by_kind.get(model.item_kind, []) if model.item_kind else []
         for start in range(0, len(objects), CHUNK):
             rows: models.QuerySet[Any] = model._default_manager.filter(namespace=namespace)
-            rows = rows.filter(id__in=objects[start : start + CHUNK])
+            rows = rows.filter(id__in=objects[start : start + CHUNK], **{f"{column}__isnull": False})
             candidates.update(rows.values_list(column, flat=True))
     unused = [name for name in sorted(candidates) if not _is_used(namespace, name, going)]
     names = Name.objects.filter(namespace=namespace, id__in=unused).order_by("seq", "item")

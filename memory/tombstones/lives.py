@@ -1,0 +1,97 @@
+"""Lives of tombstones out of their rows, and what stands at a point.
+
+Invariants: one query for each table, whatever the number of tombstones; nothing here reads content but the limit of
+false blocks, which is a setting and cannot be erased.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from memory.agents.models import Setting
+from memory.base.asof import AsOf
+from memory.ledger.models import Entry
+from memory.ledger.queries.contents import contents_of
+from memory.tombstones.kernel.life import Asked, Filed, Life, Standing, Turn, Verdict, standing
+from memory.tombstones.models import BlockVerdict, RevivalCondition, RevivalEvidence, Tombstone, TombstoneTurn
+
+CHUNK = 400
+DEFAULT_LIMIT = 3
+SETTING = "false_block_limit"
+
+
+def false_block_limit(at: AsOf) -> int:
+    """How many false blocks demote a tombstone, as the namespace had set it by the point."""
+    rows = Setting.objects.filter(namespace=at.namespace, name=SETTING, seq__lte=at.seq).order_by("-seq")
+    newest = rows.values_list("seq", "item").first()
+    if newest is None:
+        return DEFAULT_LIMIT
+    return int(contents_of(at.namespace, [newest])[newest]["value"])
+
+
+def first_due_at(row: Tombstone) -> datetime:
+    """The earlier of re-test and review."""
+    return row.review_at if row.retest_at is None else min(row.retest_at, row.review_at)
+
+
+def lives(at: AsOf, rows: Sequence[Tombstone]) -> dict[UUID, Life]:
+    """{tombstone: all that happened to it by the point}."""
+    ids = [row.id for row in rows]
+    conditions: dict[UUID, list[Asked]] = defaultdict(list)
+    for asked in _of(RevivalCondition, at, ids):
+        conditions[asked.tombstone].append(Asked(asked.position, asked.n_origins))
+    turns: dict[UUID, list[Turn]] = defaultdict(list)
+    for turn in _of(TombstoneTurn, at, ids):
+        turns[turn.tombstone].append(Turn(turn.seq, turn.kind, turn.due_at))
+    verdicts: dict[UUID, list[Verdict]] = defaultdict(list)
+    for told in _of(BlockVerdict, at, ids):
+        verdicts[told.tombstone].append(Verdict(told.seq, told.is_false, told.route_check))
+    filed = _filed(at, list(_of(RevivalEvidence, at, ids)))
+    return {
+        row.id: Life(
+            first_due_at(row), tuple(sorted(conditions[row.id], key=lambda one: one.position)),
+            tuple(filed[row.id]), tuple(turns[row.id]), tuple(verdicts[row.id]),
+        )
+        for row in rows
+    }  # fmt: skip
+
+
+def standings(at: AsOf, rows: Sequence[Tombstone]) -> dict[UUID, Standing]:
+    """{tombstone: what it is at the point}."""
+    limit = false_block_limit(at)
+    return {
+        identity: standing(life, seq=at.seq, valid_at=at.valid_at, limit=limit)
+        for identity, life in lives(at, rows).items()
+    }
+
+
+def _filed(at: AsOf, rows: Sequence[RevivalEvidence]) -> Mapping[UUID, list[Filed]]:
+    found: dict[UUID, list[Filed]] = defaultdict(list)
+    authors = _authors(at, [row.seq for row in rows if row.origin is None])
+    for row in rows:
+        origin = f"name/{row.origin}" if row.origin is not None else authors[row.seq]
+        found[row.tombstone].append(Filed(row.seq, row.position, origin, row.valid_until))
+    return found
+
+
+def _authors(at: AsOf, seqs: Sequence[int]) -> dict[int, str]:
+    """Who wrote each entry, as an origin of its own."""
+    found: dict[int, str] = {}
+    for start in range(0, len(seqs), CHUNK):
+        rows = Entry.objects.filter(namespace=at.namespace, seq__in=seqs[start : start + CHUNK])
+        for seq, principal, person, agent in rows.values_list("seq", "principal", "person", "agent"):
+            found[seq] = f"{principal}/{person}/{agent}"
+    return found
+
+
+def _of(model: Any, at: AsOf, ids: Sequence[UUID]) -> Iterator[Any]:
+    """Rows about the tombstones up to the point, in the order of the ledger within each chunk."""
+    for start in range(0, len(ids), CHUNK):
+        rows: QuerySet[Any] = model._default_manager.filter(namespace=at.namespace, seq__lte=at.seq)
+        yield from rows.filter(tombstone__in=ids[start : start + CHUNK]).order_by("seq", "item")
