@@ -32,7 +32,8 @@ UNTOLD_KINDS = ("name", "run")
 COUNTED = 100
 """More objects of one entry than these are told as "100+"."""
 
-Place = tuple[type[models.Model], str, bool]
+Place = tuple[type[models.Model], str, bool, models.Q]
+ALL = models.Q()
 
 _labels: dict[str, Place] = {}
 
@@ -73,12 +74,14 @@ class Day:
     n_refused: int | None
 
 
-def labelled_by(kinds: Iterable[str], model: type[models.Model], column: str, *, is_name: bool = False) -> None:
+def labelled_by(
+    kinds: Iterable[str], model: type[models.Model], column: str, *, is_name: bool = False, shown: models.Q = ALL
+) -> None:
     """Register what an object of these kinds is called: a column of the row of `model` with its id.
 
-    `is_name`: the column holds the id of a name of the dictionary.
+    `is_name`: the column holds the id of a name of the dictionary. `shown`: the rows that may be called by it.
     """
-    _labels.update(dict.fromkeys(kinds, (model, column, is_name)))
+    _labels.update(dict.fromkeys(kinds, (model, column, is_name, shown)))
 
 
 def latest(at: AsOf, *, limit: int = 20) -> list[ToldEntry]:
@@ -129,8 +132,8 @@ def _label() -> Case:
         When(first_kind__in=("agent", "freeze"), then=agent_name("first_object")),
         When(first_kind="membership", then=_member_name()),
     ]
-    for (model, column, is_name), kinds in places.items():
-        rows = model._default_manager.filter(namespace=OuterRef("namespace"), id=OuterRef("first_object"))
+    for (model, column, is_name, may_show), kinds in places.items():
+        rows = model._default_manager.filter(may_show, namespace=OuterRef("namespace"), id=OuterRef("first_object"))
         shown = rows.annotate(shown=name_of(column) if is_name else F(column)).values("shown")[:1]
         whens.append(When(first_kind__in=kinds, then=Subquery(shown)))
     return Case(*whens, default=Value(""), output_field=models.CharField())

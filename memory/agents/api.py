@@ -149,7 +149,7 @@ def admit_member(request: Entered, body: MemberIn) -> Done:
 @routes.write("/settings/{name}", need=gate.OWN, answer=Done, method="PUT")
 def change_setting(request: Entered, name: Annotated[Word, Path()], body: SettingIn) -> Done:
     """Change a setting of the namespace."""
-    done = operations.change_setting(actor(request, body.run), name=name, value=body.value)
+    done = operations.change_setting(actor(request, body.run), name=name, value=body.given)
     return Done.of(done, url=page(request, "/agents"))
 
 

@@ -31,6 +31,7 @@ KEYS = ("kind", "agent", "type", "attribute", "class")
 HOLD_DAYS = 30
 MOST_DAYS = 3_650
 MOST_ROWS = 100
+POLICY_CHARS = 20_000
 ORIGINS = 2
 VALUE_CHARS = 400
 

@@ -7,12 +7,13 @@ from datetime import timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, Field, StrictBool
+from pydantic import BaseModel, ConfigDict, Field, StrictBool
 
 from memory.agents.operations import DEFAULT_LIFE, LONGEST_LIFE, Issued, Made
+from memory.agents.policy import MOST_ROWS, POLICY_CHARS
 from memory.agents.queries import AgentRow, RunEntry, RunList, RunPage, RunRow, TokenRow
 from memory.base.answers import Appended
-from memory.base.schemas import Act, Instant, Listed, Name, Note, Read, Reason, RunIn, Word, Written
+from memory.base.schemas import Act, Given, Instant, Listed, Name, Note, Read, Reason, RunIn, Word, Written
 from memory.ledger.schemas import EntryOut
 
 Scope = Literal["read", "write", "control"]
@@ -86,10 +87,33 @@ class MemberIn(Act):
     expires_at: Instant | None = None
 
 
-class SettingIn(Act):
-    """The new value of a setting."""
+class PolicyRow(Given):
+    """One row of a review policy: what a write must be, and `then`: auto, hold N d, or the text of two origins."""
 
-    value: Word
+    model_config = ConfigDict(extra="forbid", validate_by_name=True, serialize_by_alias=True)
+
+    kind: Literal["record", "fact"] | None = None
+    agent: Name | None = None
+    type: Name | None = None
+    attribute: Name | None = None
+    class_: Annotated[Literal["first_hand", "relayed", "derived"] | None, Field(alias="class")] = None
+    then: Word
+
+
+class SettingIn(Act):
+    """The new value of a setting. The review policy is text, one row a line, or a list of rows."""
+
+    value: (
+        Annotated[str, Field(min_length=1, max_length=POLICY_CHARS)]
+        | Annotated[list[PolicyRow], Field(max_length=MOST_ROWS)]
+    )
+
+    @property
+    def given(self) -> str | list[dict[str, str]]:
+        """The value as the domain takes it."""
+        if isinstance(self.value, str):
+            return self.value
+        return [row.model_dump(exclude_none=True, by_alias=True) for row in self.value]
 
 
 class HoldIn(Act):

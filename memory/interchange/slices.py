@@ -28,7 +28,7 @@ from memory.ledger.models import Entry, Namespace, Refusal
 from memory.ledger.queries.contents import names_of
 from memory.lineage.models import ANCESTRY, Derivation, Edge
 from memory.lineage.queries.graph import GROUP_OF, MOST_COUNTED, whole_lineage
-from memory.records.models import RecordState, Withdrawal
+from memory.records.models import RecordState, Withdrawal, held_by
 from memory.records.queries.detail import state_of
 
 CHUNK = 400
@@ -180,7 +180,8 @@ def _is_filtered(selection: Selection) -> bool:
 
 def _chosen(at: AsOf, selection: Selection) -> dict[UUID, RecordState]:
     if selection.focus is None:
-        rows = RecordState.objects.known(at)
+        # What nobody confirmed is no part of memory; an archive holds it, as it holds everything.
+        rows = RecordState.objects.known(at).exclude(held_by(at))
         if not selection.is_whole:
             rows = rows.filter(seq__in=_entries(at, selection).values("seq"))
         return {row.id: row for row in rows.order_by("doc")[: MOST_RECORDS + 1]}

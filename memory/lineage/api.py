@@ -158,6 +158,7 @@ def descendants(request: Entered, record: Record, point: Query[Point], limit: Wa
 def timeline(request: Entered, record: Record, point: Query[Point], where: Query[TimelineFilter]) -> TimelineOut:
     """The line of versions that a record belongs to: who changed what, when and why, and whether the line is sound."""
     at = point.at(request.auth.namespace)
+    detail.require_confirmed(at, request.auth, record)
     found = lines.timeline(at, line=lines.line_of(at, record=record))
     by_source = at.source_at is not None
     entries = lines.narrowed(
@@ -191,6 +192,7 @@ def diff(request: Entered, record: Record, point: Query[Point], where: Query[Dif
     at = point.at(request.auth.namespace)
     for one in (record, where.with_):
         lines.line_of(at, record=one)
+    detail.require_confirmed(at, request.auth, record, where.with_)
     found = differences(at.namespace, before=record, after=where.with_)
     return DiffOut.of(record, where.with_, found, **rests_on(at))
 
@@ -199,6 +201,7 @@ def diff(request: Entered, record: Record, point: Query[Point], where: Query[Dif
 def suggestions(request: Entered, record: Record, point: Query[Point]) -> SuggestionsOut:
     """Records that a record may be linked to or merged with. Nothing is done until somebody confirms it."""
     at = point.at(request.auth.namespace)
+    detail.require_confirmed(at, request.auth, record)
     found = offered.suggestions(at, of=detail.record(at, id=record))
     return SuggestionsOut(record=record, items=[SuggestionOut.of(one) for one in found], **rests_on(at))
 
@@ -207,6 +210,7 @@ def suggestions(request: Entered, record: Record, point: Query[Point]) -> Sugges
 def graph(request: Entered, point: Query[Point], where: Query[GraphFilter]) -> GraphOut:
     """A slice of the lineage around one record: nodes and links, with what is left out counted."""
     at = point.at(request.auth.namespace)
+    detail.require_confirmed(at, request.auth, where.focus)
     if where.after is not None:
         if where.against or where.to is not None:
             raise Invalid.at("after", expected="nothing beside it: pages are of one point and show no way")

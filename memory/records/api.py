@@ -15,9 +15,10 @@ from memory.base.schemas import Id
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import names_of
 from memory.ledger.schemas import Point, rests_on
-from memory.records import batches, operations
+from memory.records import batches, operations, reviewing
 from memory.records.queries import detail, lists
 from memory.records.queries.recall import recall as recalled
+from memory.records.review_schemas import ConfirmIn, HeldIn, ReviewedOut, ReviewIn
 from memory.records.schemas import (
     BatchOut,
     Include,
@@ -89,8 +90,13 @@ def resolve(
 
 @routes.read("/records/{record}", answer=RecordDetailOut, codes=("withdrawn", "erased"))
 def record(request: Entered, record: Record, point: Query[Point], wanted: Query[Include]) -> RecordDetailOut:
-    """One record whole. A withdrawn or erased one is shown only where `include` asks for it."""
+    """One record whole. A withdrawn or erased one is shown only where `include` asks for it.
+
+    What is held is shown to people and to the agent that wrote it; to another agent where `include` asks for it.
+    """
     at = point.at(request.auth.namespace)
+    if "held" not in wanted.words:
+        detail.require_confirmed(at, request.auth, record)
     found = detail.record(at, id=record)
     detail.require_shown(found, include=wanted.words)
     return RecordDetailOut.of(found, url=page(request, f"/records/{record}"), **rests_on(at))
@@ -102,6 +108,30 @@ def recall(request: Entered, body: RecallIn, point: Query[Point]) -> RecallOut:
     at = point.at(request.auth.namespace)
     found = recalled(at, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit, types=body.types)
     return RecallOut.of(found, names_of(at.namespace, {one.type for one in found.items}), **rests_on(at))
+
+
+@routes.write("/records/reviews", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))
+def review(request: Entered, body: ReviewIn) -> ReviewedOut:
+    """Confirm some held memories and turn others down, as one entry."""
+    by = actor(request, body.run)
+    done = reviewing.review(
+        by, confirm=body.targets(body.confirm), reject=body.targets(body.reject), reason=body.reason
+    )
+    return ReviewedOut.of(done, confirmed=body.confirm, rejected=body.reject, url=page(request, "/inbox"))
+
+
+@routes.write("/records/{record}/confirm", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))
+def confirm(request: Entered, record: Record, body: ConfirmIn) -> ReviewedOut:
+    """Confirm a held record: it counts from here on."""
+    done = reviewing.review(actor(request, body.run), confirm=[reviewing.Target("record", record)], reason=body.reason)
+    return ReviewedOut.of(done, confirmed=[HeldIn(id=record)], url=page(request, f"/records/{record}"))
+
+
+@routes.write("/records/{record}/reject", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))
+def reject(request: Entered, record: Record, body: WithdrawIn) -> ReviewedOut:
+    """Turn a held record down: it is withdrawn, and stays readable."""
+    done = reviewing.review(actor(request, body.run), reject=[reviewing.Target("record", record)], reason=body.reason)
+    return ReviewedOut.of(done, rejected=[HeldIn(id=record)], url=page(request, f"/records/{record}"))
 
 
 @routes.write("/records/{record}/withdraw", need=gate.WITHDRAW, answer=WithdrawnOut)

@@ -7,6 +7,7 @@ Invariants: a Record row never changes; RecordState is derived from evidence and
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, ClassVar, Self
 
 from django.db import models
@@ -21,6 +22,7 @@ SOURCE_CLASSES = ("first_hand", "relayed", "derived")
 HIDDEN = ("superseded", "withdrawn", "erased", "held", "not_valid")
 HELD_KINDS = ("record", "fact")
 CAUSES = ("person", "origins", "author", "lapse")
+NOT_REVIEWED = "not reviewed in time"
 DOC_ITEM_BITS = 20
 
 
@@ -142,9 +144,11 @@ def superseded_by(at: AsOf) -> Any:
             namespace=at.namespace, id=OuterRef("superseded_by"), source_recorded_at__lte=at.source_at
         )
         return Exists(successor)
-    return models.ExpressionWrapper(
-        Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq), output_field=models.BooleanField()
-    )
+    return _boolean(Q(superseded_seq__isnull=False, superseded_seq__lte=at.seq))
+
+
+def _boolean(condition: Q) -> models.ExpressionWrapper[Q]:
+    return models.ExpressionWrapper(condition, output_field=models.BooleanField())
 
 
 def withdrawn_by(at: AsOf) -> Any:
@@ -157,6 +161,28 @@ def withdrawn_by(at: AsOf) -> Any:
     return Case(When(_has_moved(at), then=then), default=Q(withdrawn_seq__isnull=False)) if at.is_head else then
 
 
+def held_by(at: AsOf) -> Q:
+    """The condition that a row of RecordState waits for a review at the point, or was turned down or lapsed."""
+    return Q(held_seq__isnull=False) & (Q(confirmed_seq__isnull=True) | Q(confirmed_seq__gt=at.seq))
+
+
+# Rows whose text may be told beside other things: what was held and never confirmed is told where it is asked for.
+CONFIRMED = Q(held_seq__isnull=True) | Q(confirmed_seq__isnull=False)
+
+
+def lapse_instant(at: AsOf) -> datetime | None:
+    """The instant by which dates of held things are read: now at the head, else the recorded instant of the point."""
+    return at.valid_at if at.is_now else at.known_at
+
+
+def _withdrawn_or_lapsed(at: AsOf) -> Any:
+    instant = lapse_instant(at)
+    if instant is None:
+        return withdrawn_by(at)
+    lapsed = held_by(at) & Q(held_until__lte=instant)
+    return Case(When(lapsed, then=Value(True)), default=withdrawn_by(at), output_field=models.BooleanField())
+
+
 def _has_moved(at: AsOf) -> Exists:
     """Whether the head has moved since the point was resolved; asked once for a statement, not for each row."""
     return Exists(Entry.objects.filter(namespace=at.namespace, seq__gt=at.seq))
@@ -166,19 +192,25 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
     """Rows as of a point. Adjectives only; every method narrows or annotates."""
 
     def known(self, at: AsOf) -> Self:
-        """Rows that stand in the namespace at the point, with `is_superseded` and `is_withdrawn` as of it."""
+        """Rows that stand in the namespace at the point, with `is_superseded`, `is_withdrawn` and `is_held` as of it.
+
+        What is held past its date reads as withdrawn, whether or not the entry that says so has been written yet.
+        """
         rows = self.filter(namespace=at.namespace)
         if at.source_at is None:
             rows = rows.filter(seq__lte=at.seq)
         else:
             rows = rows.filter(source_recorded_at__lte=at.source_at)
-        rows = rows.annotate(is_superseded=superseded_by(at), is_withdrawn=withdrawn_by(at))
+        rows = rows.annotate(
+            is_superseded=superseded_by(at), is_withdrawn=_withdrawn_or_lapsed(at), is_held=_boolean(held_by(at))
+        )
         return rows.with_children(at)
 
     def seen_from(self, *points: AsOf) -> Self:
-        """Rows with `superseded_0`, `withdrawn_0` and so on: the same two words as of each of other points."""
+        """Rows with `superseded_0`, `withdrawn_0`, `held_0` and so on: the same words as of each of other points."""
         words = {f"superseded_{index}": superseded_by(at) for index, at in enumerate(points)}
-        words |= {f"withdrawn_{index}": withdrawn_by(at) for index, at in enumerate(points)}
+        words |= {f"withdrawn_{index}": _withdrawn_or_lapsed(at) for index, at in enumerate(points)}
+        words |= {f"held_{index}": _boolean(held_by(at)) for index, at in enumerate(points)}
         return self.annotate(**words)
 
     def with_children(self, at: AsOf) -> Self:
@@ -196,7 +228,8 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
 
     def current(self, at: AsOf) -> Self:
         """What recall and lists answer by default."""
-        return self.known(at).valid(at).filter(is_superseded=False, is_withdrawn=False, erased_seq__isnull=True)
+        rows = self.known(at).valid(at).exclude(held_by(at))
+        return rows.filter(is_superseded=False, is_withdrawn=False, erased_seq__isnull=True)
 
 
 class RecordState(Projection):
@@ -236,7 +269,13 @@ class RecordState(Projection):
     # Annotated by `known`; a row that did not come through it has none.
     is_superseded: bool
     is_withdrawn: bool
+    is_held: bool
     n_children_then: int
+
+    @property
+    def is_unconfirmed(self) -> bool:
+        """Held, and confirmed by nobody so far."""
+        return self.held_seq is not None and self.confirmed_seq is None
 
     class Meta:
         constraints: ClassVar = [models.UniqueConstraint(fields=["namespace", "doc"], name="record_state_doc")]

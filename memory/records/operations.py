@@ -1,4 +1,8 @@
-"""Writes of records: save, withdraw, restore. A record row is inserted once and never changed."""
+"""Writes of records: save, withdraw, restore. A record row is inserted once and never changed.
+
+What a review policy holds is saved like anything else, with the row that holds it; hiding it ends its waiting, and a
+person who shows it again has confirmed it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,7 @@ from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment
 from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
-from memory.records import fulltext
+from memory.records import fulltext, review
 from memory.records.content import (
     NewRecord,
     details_of,
@@ -29,6 +33,7 @@ from memory.records.content import (
     text_digest,
 )
 from memory.records.models import Record, RecordState, Withdrawal, doc_of
+from memory.records.review import Holding, Statement
 
 CHUNK = 400
 
@@ -63,11 +68,25 @@ class Prepared:
     draft: Draft
     n_parents: int = 0
     item: int = -1
+    holding: Holding | None = None
+
+    @property
+    def is_held(self) -> bool:
+        return self.holding is not None and not self.holding.confirmed
 
     def answer(self, seq: int) -> SavedRecord:
         return SavedRecord(
-            self.id, self.draft.commitment, self.draft.values["ancestry_digest"], seq, replayed=False
+            self.id, self.draft.commitment, self.draft.values["ancestry_digest"], seq, replayed=False,
+            state="held" if self.is_held else "current",
         )  # fmt: skip
+
+    @property
+    def statement(self) -> Statement:
+        """The record as a review policy sees it, once it is an item of its entry."""
+        new = self.new
+        return Statement(
+            "record", self.id, self.item, text_digest(new.content), new.source_class, origin=new.origin, type=new.type
+        )
 
 
 def prepare(
@@ -130,10 +149,16 @@ def _project(entry: OpenEntry, prepared: Sequence[Prepared]) -> None:
         rows.append((
             by.namespace, one.id, doc_of(seq, one.item), seq, one.item, entry.recorded_at, values["type"], by.agent,
             entry.run, new.source_class, new.valid_from, new.valid_to, new.source_recorded_at, new.first_line,
-            text_digest(new.content), one.n_parents, 0, None, None, None, None, None, None, None,
+            text_digest(new.content), one.n_parents, 0, None, None, None, None, *_held_columns(one, seq),
         ))  # fmt: skip
     sql.insert(RecordState, rows)
     fulltext.add(by.namespace, [(doc_of(seq, one.item), indexed_text(one.new)) for one in prepared])
+
+
+def _held_columns(one: Prepared, seq: int) -> tuple[int | None, datetime | None, int | None]:
+    if one.holding is None:
+        return None, None, None
+    return seq, one.holding.until_at, None if one.is_held else seq
 
 
 def save(by: Actor, *, records: Sequence[NewRecord]) -> list[SavedRecord]:
@@ -177,12 +202,19 @@ def _save(by: Actor, records: Sequence[NewRecord], *, spares: bool) -> list[Save
             known |= {one.id: answer for one, answer in zip(fresh, first, strict=True)}
         elif fresh:
             enter(entry, fresh)
+            _hold(entry, fresh)
         else:
             entry.void()
     return [
         refusals[index] if index in refusals else known[one.id] if one.id in known else one.answer(entry.seq)
         for index, one in enumerate(prepared)
     ]
+
+
+def _hold(entry: OpenEntry, fresh: Sequence[Prepared]) -> None:
+    holdings = review.hold(entry, [one.statement for one in fresh])
+    for one in fresh:
+        one.holding = holdings.get(one.id)
 
 
 def _twins(records: Sequence[NewRecord]) -> dict[int, DomainError]:
@@ -204,7 +236,13 @@ def _written(namespace: int, seq: int, *, but: Container[UUID]) -> list[SavedRec
     """The answers of the entry, rebuilt from its rows; `but` are known by their own ids."""
     rows = [row for row in Record.objects.filter(namespace=namespace, seq=seq).order_by("item") if row.id not in but]
     digests = commitments_of(namespace, "record", [row.id for row in rows])
-    return [SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), seq, replayed=True) for row in rows]
+    held = review.held_at_birth(namespace, "record", [row.id for row in rows])
+    return [_as_before(row, digests, held) for row in rows]
+
+
+def _as_before(row: Record, digests: Mapping[UUID, bytes], held: Container[UUID]) -> SavedRecord:
+    state = "held" if row.id in held else "current"
+    return SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), row.seq, replayed=True, state=state)
 
 
 def _known(namespace: int, records: Sequence[NewRecord]) -> dict[UUID, SavedRecord | DomainError]:
@@ -221,11 +259,11 @@ def _known(namespace: int, records: Sequence[NewRecord]) -> dict[UUID, SavedReco
     stored = contents_of(namespace, [(row.seq, row.item) for row in rows])
     types = names_of(namespace, [row.type for row in rows])
     digests = commitments_of(namespace, "record", [row.id for row in rows])
+    held = review.held_at_birth(namespace, "record", [row.id for row in rows])
     answers: dict[UUID, SavedRecord | DomainError] = {}
     for row in rows:
         difference = _difference(row, stored[row.seq, row.item], types.get(row.type, ""), given[row.id])
-        as_before = SavedRecord(row.id, digests[row.id], bytes(row.ancestry_digest), row.seq, replayed=True)
-        answers[row.id] = difference or as_before
+        answers[row.id] = difference or _as_before(row, digests, held)
     return answers
 
 
@@ -275,12 +313,22 @@ def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: dat
         if (state.withdrawn_seq is not None) == hidden:
             raise Conflict("The record is withdrawn already." if hidden else "The record is not withdrawn.")
         entry.add(withdrawal_draft(record, reason=reason, hidden=hidden, claimed_at=claimed_at))
-        entry.then(lambda: _mark_withdrawn(by.namespace, record, entry.seq if hidden else None))
+        if state.is_unconfirmed:
+            entry.add(review.settled(by, "record", record, confirmed=not hidden))
+        entry.then(lambda: _mark(by.namespace, state, entry.seq, hidden=hidden))
     return entry.answer
 
 
-def _mark_withdrawn(namespace: int, record: UUID, seq: int | None) -> None:
-    RecordState.objects.filter(namespace=namespace, id=record).update(withdrawn_seq=seq)
+def _mark(namespace: int, state: RecordState, seq: int, *, hidden: bool) -> None:
+    columns: dict[str, int | None] = {"withdrawn_seq": seq if hidden else None}
+    if state.is_unconfirmed and not hidden:
+        columns["confirmed_seq"] = seq
+    RecordState.objects.filter(namespace=namespace, id=state.id).update(**columns)
+
+
+def hide_rejected(entry: OpenEntry, ids: Sequence[UUID], reason: str) -> None:
+    """What hides the records that a review turns down."""
+    entry.add(*(withdrawal_draft(one, reason=reason, hidden=True, claimed_at=None) for one in ids))
 
 
 def withdrawal_draft(record: UUID, *, reason: str, hidden: bool, claimed_at: datetime | None) -> Draft:

@@ -12,7 +12,7 @@ from memory.ledger.models import Entry, Erasure, Item
 from memory.ledger.queries.contents import contents_of
 from memory.records import fulltext
 from memory.records.content import text_digest, text_of
-from memory.records.models import Record, RecordState, Review, Withdrawal, doc_of
+from memory.records.models import Held, Record, RecordState, Review, Withdrawal, doc_of
 
 CHUNK = 400
 Update = dict[str, Any]
@@ -32,6 +32,7 @@ class RecordStates:
             hidden[row.record] = row.seq if row.withdrawn else None
         for record, seq in hidden.items():
             RecordState.objects.filter(namespace=namespace, id=record).update(withdrawn_seq=seq)
+        _review(namespace)
         for contribute in _contributions:
             contribute(namespace)
 
@@ -45,6 +46,18 @@ class RecordStates:
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return projections.rows_of(RecordState, namespace)
+
+
+def _review(namespace: int) -> None:
+    """What is held, until when, and by which entry it was confirmed."""
+    confirmed: dict[Any, int] = {}
+    words = Review.objects.filter(namespace=namespace, kind="record", confirmed=True).order_by("seq", "item")
+    for identity, seq in words.values_list("object", "seq"):
+        confirmed.setdefault(identity, seq)
+    for row in Held.objects.filter(namespace=namespace, kind="record").order_by("seq", "item"):
+        RecordState.objects.filter(namespace=namespace, id=row.object).update(
+            held_seq=row.seq, held_until=row.until_at, confirmed_seq=confirmed.get(row.object)
+        )
 
 
 _contributions: list[Any] = []

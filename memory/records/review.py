@@ -5,9 +5,9 @@ Invariants
 - A held thing and its Held row are items of one entry, so it is never seen unheld. It ends waiting by a Review row.
 - Nothing rests on a held thing: derivations and links that name one are refused, and so are derivations that the policy
   would hold, since they would take their sources out of sight before anybody looked.
-- Two origins are independent where the origins differ and their writers do. An agent names its origins itself, so that
-  one agent with two names of origins is one word; two agents that relay one origin are one origin. What names no origin
-  goes back to its writer where it is first-hand, and to nothing known where it is not.
+- Two words are independent where neither a writer nor an origin ties them, also by way of others. An agent names its
+  origins itself, so one agent with two names of origins is one word; two agents that relay one origin are one origin.
+  What names no origin goes back to its writer where it is first-hand, and to nothing known where it is not.
 - What a person turned down is not confirmed by any number of origins that repeat it.
 - The functions speak of a kind and ids; a slice above registers its kind by `reviewed`.
 
@@ -20,19 +20,19 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import combinations
 from uuid import UUID
+
+from django.db import models
+from django.db.models import Exists, OuterRef
 
 from memory.agents.policies import policy_for
 from memory.agents.policy import Policy, Write
 from memory.base.actor import Actor
 from memory.base.errors import Conflict
 from memory.ledger.drafts import Draft
+from memory.ledger.models import Erasure
 from memory.ledger.operations.appending import OpenEntry
 from memory.records.models import Held, Review
-
-NOT_REVIEWED = "not reviewed in time"
-CHUNK = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,13 +79,14 @@ class Kind:
     """What a slice tells of its kind of held things.
 
     peers : the standing statements that share each of the digests; asked under the lock, before the entry is written.
-    turn_down : further items that hide the things, given the entry, their ids and the reason.
+    hide : further items that hide the things turned down, given the entry, their ids and the reason; None where the
+        review alone hides them, which then keeps the reason.
     project : changes the derived rows after the entry: its namespace, its seq, the ids confirmed, the ids turned down.
     """
 
     name: str
     peers: Callable[[int, Sequence[bytes]], Mapping[bytes, Sequence[Peer]]]
-    turn_down: Callable[[OpenEntry, Sequence[UUID], str], None]
+    hide: Callable[[OpenEntry, Sequence[UUID], str], None] | None
     project: Callable[[int, int, Sequence[UUID], Sequence[UUID]], None]
 
 
@@ -116,9 +117,18 @@ def writer_of(agent: UUID | None, person: int | None) -> str:
 
 
 def independent(pairs: Iterable[tuple[str, str]]) -> bool:
-    """True if two of the (writer, origin) pairs differ in both; a pair without an origin counts for none."""
+    """True if the (writer, origin) pairs fall into two groups that share no writer and no origin.
+
+    A pair without an origin counts for none.
+    """
     known = sorted({pair for pair in pairs if pair[1]})
-    return any(one[0] != other[0] and one[1] != other[1] for one, other in combinations(known, 2))
+    tied = {known[0]} if known else set()
+    grown = True
+    while grown:
+        ends = {name for writer, origin in tied for name in (("writer", writer), ("origin", origin))}
+        reached = {pair for pair in known if ("writer", pair[0]) in ends or ("origin", pair[1]) in ends}
+        grown, tied = len(reached) > len(tied), reached
+    return len(tied) < len(known)
 
 
 def hold(entry: OpenEntry, statements: Sequence[Statement]) -> dict[UUID, Holding]:
@@ -193,7 +203,7 @@ def _confirm_by_origins(entry: OpenEntry, statements: Sequence[Statement], waiti
         confirmed = _confirmed(group, peers, writer_of(by.agent, by.person), waiting)
         entry.add(*(review_draft(name, one, confirmed=True, cause="origins") for one in confirmed))
         own = {one.object for one in group}
-        _project_after(entry, kind, [one for one in confirmed if one not in own], [])
+        project_after(entry, kind, [one for one in confirmed if one not in own], [])
         done.extend(confirmed)
     return done
 
@@ -215,7 +225,8 @@ def _confirmed(
     return found
 
 
-def _project_after(entry: OpenEntry, kind: Kind, confirmed: Sequence[UUID], rejected: Sequence[UUID]) -> None:
+def project_after(entry: OpenEntry, kind: Kind, confirmed: Sequence[UUID], rejected: Sequence[UUID]) -> None:
+    """Have the kind change its derived rows once the entry stands."""
     if confirmed or rejected:
         entry.then(lambda: kind.project(entry.by.namespace, entry.seq, confirmed, rejected))
 
@@ -237,18 +248,25 @@ def review_draft(kind: str, identity: UUID, *, confirmed: bool, cause: str, note
     return Draft("review", identity, Review, row, {"note": note} if note else {})
 
 
-def taken_back(by: Actor, kind: str, identity: UUID) -> Draft:
-    """The item that ends the waiting of a held thing which its author, or a person, hides by another act."""
-    return review_draft(kind, identity, confirmed=False, cause="author" if by.kind == "agent" else "person")
+def settled(by: Actor, kind: str, identity: UUID, *, confirmed: bool) -> Draft:
+    """The item that ends the waiting of a held thing which its author, or a person, hides or shows by another act."""
+    return review_draft(kind, identity, confirmed=confirmed, cause="author" if by.kind == "agent" else "person")
 
 
-def waiting_among(namespace: int, kind: str, ids: Sequence[UUID]) -> dict[UUID, Held]:
-    """{id: its Held row} of those of the things that wait for a review. Two queries for each CHUNK."""
-    found: dict[UUID, Held] = {}
-    for start in range(0, len(ids), CHUNK):
-        chunk = list(ids[start : start + CHUNK])
-        rows = Held.objects.filter(namespace=namespace, kind=kind, object__in=chunk)
-        done = Review.objects.filter(namespace=namespace, kind=kind, object__in=chunk)
-        settled = set(done.values_list("object", flat=True))
-        found.update({row.object: row for row in rows if row.object not in settled})
-    return found
+def waiting(namespace: int) -> models.QuerySet[Held]:
+    """What is held, was not reviewed and still has its text; what is past its date is among it."""
+    own = {"namespace": OuterRef("namespace")}
+    reviews = Review.objects.filter(**own, kind=OuterRef("kind"), object=OuterRef("object"))
+    gone = Erasure.objects.filter(
+        **own, target_seq=OuterRef("seq"), target_item=OuterRef("of_item"), target_part__in=("content", "value")
+    )
+    return Held.objects.filter(~Exists(reviews), ~Exists(gone), namespace=namespace)
+
+
+def held_at_birth(namespace: int, kind: str, ids: Sequence[UUID]) -> set[UUID]:
+    """Those of the things that were held, and not confirmed, by the very entry that brought them."""
+    if not ids:
+        return set()
+    rows = Held.objects.filter(namespace=namespace, kind=kind, object__in=ids)
+    at_once = Review.objects.filter(namespace=namespace, kind=kind, object=OuterRef("object"), seq=OuterRef("seq"))
+    return set(rows.filter(~Exists(at_once)).values_list("object", flat=True))

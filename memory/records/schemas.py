@@ -43,7 +43,7 @@ TOKENS = 1_000_000
 
 Answers = Mapping[int, SavedRecord | DomainError]
 SourceClass = Literal["first_hand", "relayed", "derived"]
-State = Literal["current", "superseded", "withdrawn", "erased"]
+State = Literal["current", "superseded", "withdrawn", "erased", "held"]
 Tags = Annotated[list[Word], Field(max_length=TAGS)]
 Summary = Annotated[str, Field(max_length=SUMMARY_CHARS)]
 
@@ -286,6 +286,9 @@ class RecordDetailOut(Read):
     superseded_seq: int | None
     withdrawn_seq: int | None
     withdrawal_reason: str
+    held_seq: int | None
+    held_until: Instant | None
+    confirmed_seq: int | None
     erased_seq: int | None
     same_text_as: list[UUID]
     url: str
@@ -294,7 +297,8 @@ class RecordDetailOut(Read):
     def of(cls, found: RecordDetail, **told: Any) -> RecordDetailOut:
         row = found.row
         own = ("content", "summary", "item", "line", "n_quarantined", "superseded_by", "superseded_seq",
-               "withdrawn_seq", "withdrawal_reason", "erased_seq")  # fmt: skip
+               "withdrawn_seq", "withdrawal_reason", "held_seq", "held_until", "confirmed_seq",
+               "erased_seq")  # fmt: skip
         of_row = ("id", "type", "state", "valid_from", "valid_to", "recorded_at", "source_recorded_at", "agent", "run",
                   "n_parents", "n_children")  # fmt: skip
         return cls(

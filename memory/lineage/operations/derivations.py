@@ -92,7 +92,7 @@ def split(by: Actor, *, record: UUID, parts: Sequence[Mapping[str, Any]], cause:
 def supersede(by: Actor, *, old: UUID, new: UUID, cause: Cause) -> Derived:
     """`new` takes the place of `old`, from this entry on. Both exist. Appends: `supersede`.
 
-    Raises NotFound, Conflict (old is superseded already), Invalid (one record with itself).
+    Raises NotFound, Conflict (old is superseded already, one of them is held), Invalid (one record with itself).
     """
     if old == new:
         raise Invalid.at("new", expected="another record than old", got=new)
@@ -100,6 +100,7 @@ def supersede(by: Actor, *, old: UUID, new: UUID, cause: Cause) -> Derived:
     if (first := answer_before(by, "supersede", request)) is not None:
         return first
     fresh, stale = load_sources(by.namespace, [new, old])
+    fresh.require_confirmed()
     if stale.state.superseded_seq is not None:
         raise Conflict(f"{old} is superseded already, by {stale.state.superseded_by}.")
 

@@ -17,6 +17,7 @@ from memory.lineage.effects import Effects
 from memory.lineage.models import REASONS, Derivation
 from memory.lineage.operations.links import edge_draft
 from memory.lineage.queries.sources import SourceRecord
+from memory.records import review
 from memory.records.content import NewRecord, lineage_refusal
 from memory.records.models import RecordState
 from memory.records.operations import Parent, Prepared, enter, prepare
@@ -100,6 +101,8 @@ def derive(
     for new in news:
         if (refused := lineage_refusal(new)) is not None:
             raise refused
+    for source in sources:
+        source.require_confirmed()
     relation = RELATION[kind]
     book = book_for(by)
     above = [Parent(relation, source.id, source.ancestry_digest) for source in sources]
@@ -110,6 +113,7 @@ def derive(
             return _answered(by.namespace, entry.replayed_seq)
     further = tuple(beside(book, prepared)) if beside is not None else ()
         _unchanged(by.namespace, sources)
+        review.require_free(by, [one.statement for one in prepared])
         if recheck is not None:
             recheck()
         enter(entry, prepared)

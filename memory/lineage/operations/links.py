@@ -31,9 +31,12 @@ def link(by: Actor, *, source: UUID, relation: str, target: UUID) -> Appended:
         if entry.is_replay:
             return entry.answer
         known = RecordState.objects.filter(namespace=by.namespace, id__in=[source, target])
-        missing = {source, target} - set(known.values_list("id", flat=True))
+        states = {state.id: state for state in known}
+        missing = {source, target} - states.keys()
         if missing:
             raise NotFound(f"There is no record {min(missing)}.")
+        if held := [state.id for state in states.values() if state.is_unconfirmed]:
+            raise Conflict(f"The record {min(held)} is held and waits for a person to confirm it.")
         rows = Edge.objects.filter(namespace=by.namespace, source=source, relation=relation, target=target)
         if rows.exists():
             raise Conflict(f"{source} {relation} {target} stands already.")

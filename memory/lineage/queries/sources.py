@@ -8,7 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.base import sql
-from memory.base.errors import Erased, Invalid, NotFound, Withdrawn
+from memory.base.errors import Conflict, Erased, Invalid, NotFound, Withdrawn
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.kernel import Source
 from memory.records.content import LINEAGE_KEYS, NewRecord
@@ -48,6 +48,11 @@ class SourceRecord:
             raise Withdrawn(f"The record {self.id} is withdrawn.", id=str(self.id))
         if needs_content and self.content is None:
             raise Erased(f"The record {self.id} is erased; give the content.", id=str(self.id))
+
+    def require_confirmed(self) -> None:
+        """Raise Conflict where nobody has confirmed the record yet: what rested on it would spread it unseen."""
+        if self.state.is_unconfirmed:
+            raise Conflict(f"The record {self.id} is held and waits for a person to confirm it.", id=str(self.id))
 
     def carried_as_is(self) -> NewRecord:
         """The payload of this record, as a new one would be given it: what its metadata says of lineage stays here."""

@@ -22,7 +22,7 @@ from memory.base.asof import AsOf
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.models import Edge
 from memory.records import fulltext
-from memory.records.models import Record, RecordState, doc_of
+from memory.records.models import Record, RecordState, doc_of, held_by
 from memory.records.queries.detail import RecordDetail, state_of
 
 Kind = Literal["mentions", "mentioned_by", "same_text", "near_text"]
@@ -65,6 +65,7 @@ def suggestions(at: AsOf, *, of: RecordDetail) -> tuple[Suggestion, ...]:
     mentioned = {UUID(found) for found in _ID.findall(text)}
     wanted = Q(id__in={*mentioned, *of.same_text_as}) | Q(doc__in=_docs(at, text, record))
     near = RecordState.objects.known(at).filter(wanted, erased_seq__isnull=True).exclude(id=record)
+    near = near.exclude(held_by(at))
     tied = _tied(at, record, line=of.line)
     states = [state for state in near.order_by("doc") if state.id not in tied]
     said = contents_of(at.namespace, [(state.seq, state.item) for state in states])

@@ -10,11 +10,12 @@ from typing import Any
 from uuid import UUID
 
 from memory.agents.labels import Labels, called, labels
+from memory.base.actor import Actor
 from memory.base.asof import AsOf
 from memory.base.errors import Ambiguous, Erased, Invalid, NotFound, Withdrawn
 from memory.ledger.models import Entry
 from memory.ledger.queries.contents import contents_of
-from memory.records.models import Record, RecordState, address_of
+from memory.records.models import NOT_REVIEWED, Record, RecordState, address_of, held_by
 from memory.records.queries.provenance import Provenance, annotated, provenance_of
 
 PREFIX = re.compile(r"[0-9a-f]{4,32}")
@@ -71,6 +72,9 @@ class RecordDetail:
     withdrawn_seq: int | None
     erased_seq: int | None
     withdrawal_reason: str
+    held_seq: int | None
+    held_until: datetime | None
+    confirmed_seq: int | None
     same_text_as: tuple[UUID, ...]
     provenance: Provenance
 
@@ -83,14 +87,15 @@ def state_of(row: RecordState) -> str:
         return "withdrawn"
     if row.is_superseded:
         return "superseded"
-    return "current"
+    return "held" if row.is_held else "current"
 
 
 def states_at(row: Any, *points: AsOf) -> tuple[str, ...]:
     """The word at each of the points, "" where the record did not stand. `row` comes from `seen_from(*points)`."""
     return tuple(
         ("erased" if row.erased_seq is not None else "withdrawn" if getattr(row, f"withdrawn_{index}")
-         else "superseded" if getattr(row, f"superseded_{index}") else "current") if stood(row, at) else ""
+         else "superseded" if getattr(row, f"superseded_{index}")
+         else "held" if getattr(row, f"held_{index}") else "current") if stood(row, at) else ""
         for index, at in enumerate(points)
     )  # fmt: skip
 
@@ -146,9 +151,17 @@ def record(at: AsOf, *, id: UUID) -> RecordDetail:
         superseded_by=state.superseded_by if state.is_superseded else None,
         superseded_seq=state.superseded_seq if state.is_superseded else None,
         withdrawn_seq=withdrawal[0] if withdrawal else None, erased_seq=state.erased_seq,
-        withdrawal_reason=stored[withdrawal].get("note", "") if withdrawal else "",
+        withdrawal_reason=_why_withdrawn(state, stored[withdrawal] if withdrawal else {}),
+        held_seq=state.held_seq, held_until=state.held_until,
+        confirmed_seq=None if state.is_held else state.confirmed_seq,
         same_text_as=_same_text(at, state), provenance=provenance_of(state),
     )  # fmt: skip
+
+
+def _why_withdrawn(state: RecordState, parts: Mapping[str, Any]) -> str:
+    """The reason given; what is past its date reads as withdrawn before the entry that says so is written."""
+    lapsed = state.is_held and state.is_withdrawn and not parts
+    return NOT_REVIEWED if lapsed else str(parts.get("note", ""))
 
 
 def _named_row(state: Any) -> RecordRow:
@@ -170,10 +183,23 @@ def require_shown(detail: RecordDetail, *, include: frozenset[str]) -> None:
         raise Erased(f"The record {detail.row.id} is erased; include=erased shows what remains.")
 
 
+def require_confirmed(at: AsOf, reader: Actor, *records: UUID) -> None:
+    """Raise NotFound where an agent names a record that is held and that it did not write itself. One query.
+
+    People look at what is held in order to review it; to other agents it does not exist before somebody has.
+    """
+    if reader.kind != "agent":
+        return
+    held = RecordState.objects.filter(held_by(at), namespace=at.namespace, id__in=records, withdrawn_seq=None)
+    for id in held.exclude(agent=reader.agent).values_list("id", flat=True)[:1]:
+        raise NotFound(f"There is no record {id} {at.words}.", id=str(id))
+
+
 def _same_text(at: AsOf, state: RecordState) -> tuple[UUID, ...]:
     if state.text_digest is None:
         return ()
     twins = RecordState.objects.filter(namespace=at.namespace, text_digest=state.text_digest, seq__lte=at.seq)
+    twins = twins.exclude(held_by(at))
     return tuple(twins.exclude(id=state.id).order_by("doc").values_list("id", flat=True)[:CANDIDATES])
 
 

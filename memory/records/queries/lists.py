@@ -1,8 +1,8 @@
 """Lists of records: filter, facets, sort, keyset paging. Counts are exact up to 10,000, then "10,000+".
 
 Invariants
-- A row is in one bucket: erased, withdrawn, superseded, not_valid or current, the gravest first. `total`, `hidden` and
-  the facets come from the same buckets, so that what is listed and what is counted cannot differ.
+- A row is in one bucket: erased, withdrawn, superseded, held, not_valid or current, the gravest first. `total`,
+  `hidden` and the facets come from the same buckets, so that what is listed and what is counted cannot differ.
 - By a source's own instants, rows without one are left out and counted as `no_source_time`; nothing includes them.
 - The number of queries does not grow with the rows. Without a text: one that counts, one for the page, one for labels.
   With a text: one search, one for all its matches, one for labels. A match holds every word, so every word is its why.
@@ -114,6 +114,7 @@ def _matching(at: AsOf, where: Filter) -> RecordStateQuerySet:
         When(erased_seq__isnull=False, then=Value("erased")),
         When(is_withdrawn=True, then=Value("withdrawn")),
         When(is_superseded=True, then=Value("superseded")),
+        When(is_held=True, then=Value("held")),
         When(is_valid, then=Value("current")),
         default=Value("not_valid"),
         output_field=CharField(),
