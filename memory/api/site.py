@@ -29,6 +29,7 @@ from memory.api.reference import Reference
 from memory.base import doors
 from memory.base.bodies import read_json, require_type
 from memory.checks.api import routes as checks
+from memory.facts.api import routes as facts
 from memory.interchange.api import routes as interchange
 from memory.ledger.api import routes as ledger
 from memory.lineage.api import routes as lineage
@@ -131,7 +132,7 @@ def build() -> Api:
         urls_namespace="api", parser=StrictParser(), renderer=JsonRenderer(), docs=Reference(),
     )  # fmt: skip
     explain(site)
-    for routes in (ledger, agents, checks, records, lineage, tombstones, interchange):
+    for routes in (ledger, agents, checks, records, lineage, facts, tombstones, interchange):
         site.add_router(PREFIX, routes.router)
     return site
 

@@ -142,6 +142,14 @@ class Written(BaseModel):
     replayed: bool = False
 
 
+class BatchError(BaseModel):
+    """Why one item of a batch was not saved."""
+
+    index: int
+    code: str
+    detail: str
+
+
 class Read(BaseModel):
     """What every read answers: the last entry that it rests on. A provisional answer may still change."""
 

@@ -17,6 +17,7 @@ from memory.facts.kernel.conflict import case_id, clash, clashes, periods
 from memory.facts.kernel.status import Statement
 from memory.facts.kernel.values import UNDECLARED, Spec
 from memory.facts.models import ConflictCase, FactState
+from memory.facts.queries.counting import counting_rows
 from memory.facts.queries.overlapping import overlapping
 from memory.facts.specs import history
 from memory.facts.states import Entity, acts, counting
@@ -71,7 +72,7 @@ def _open(namespace: int, entities: Iterable[Entity]) -> list[Entity]:
 
 
 def _still(namespace: int, entity: Entity, spec: Spec, seq: int) -> bool:
-    rows = FactState.objects.filter(namespace=namespace, subject=entity[0], attribute=entity[1], seq__lte=seq)
+    rows = counting_rows(namespace, [entity], seq=seq)[entity]
     told = [one for row in rows if (one := counting(row, seq)) is not None]
     return next(clashes(told, spec), None) is not None
 

@@ -8,14 +8,16 @@ from ninja import Path, Query
 from ninja.responses import Status
 from pydantic import Field
 
-from memory.base import gate
+from memory.base import batches, gate
 from memory.base.bodies import JSON, NDJSON
 from memory.base.doors import Entered, Routes, actor, made, page
 from memory.base.schemas import Id
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import names_of
 from memory.ledger.schemas import Point, rests_on
-from memory.records import batches, operations, reviewing
+from memory.records import operations, reviewing
+from memory.records.batches import checked
+from memory.records.batches import saved as saved_as
 from memory.records.queries import detail, lists
 from memory.records.queries.recall import recall as recalled
 from memory.records.review_schemas import ConfirmIn, HeldIn, ReviewedOut, ReviewIn
@@ -60,10 +62,10 @@ def save(request: Entered, body: RecordIn) -> Status[SavedOut]:
 @routes.write("/records/batch", need=gate.WRITE, answer=BatchOut, makes=True, extra=BATCH)
 def save_batch(request: Entered, *, atomic: bool = True) -> Status[BatchOut]:
     """Save many records as one entry: all or nothing, or with `atomic=false` those that can be saved."""
-    items, refusals = batches.checked(batches.read(request.body, request.headers.get("Content-Type", "")))
+    items, refusals = checked(batches.read(request.body, request.headers.get("Content-Type", "")))
     if refusals and atomic:
         raise batches.first(refusals)
-    saved = batches.saved(actor(request, batches.run_of(items)), items, atomic=atomic)
+    saved = saved_as(actor(request, batches.run_of(items)), items, atomic=atomic)
     head = asof.now(request.auth.namespace).seq
     answer = BatchOut.of(saved, refusals, url=page(request, "/records"), head=head)
     return made(answer, is_new=not answer.replayed)
@@ -88,6 +90,16 @@ def resolve(
     return ResolvedOut(id=found, url=page(request, f"/records/{found}"), **rests_on(at))
 
 
+@routes.write("/records/reviews", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))
+def review(request: Entered, body: ReviewIn) -> ReviewedOut:
+    """Confirm some held memories and turn others down, as one entry."""
+    by = actor(request, body.run)
+    done = reviewing.review(
+        by, confirm=body.targets(body.confirm), reject=body.targets(body.reject), reason=body.reason
+    )
+    return ReviewedOut.of(done, confirmed=body.confirm, rejected=body.reject, url=page(request, "/inbox"))
+
+
 @routes.read("/records/{record}", answer=RecordDetailOut, codes=("withdrawn", "erased"))
 def record(request: Entered, record: Record, point: Query[Point], wanted: Query[Include]) -> RecordDetailOut:
     """One record whole. A withdrawn or erased one is shown only where `include` asks for it.
@@ -108,16 +120,6 @@ def recall(request: Entered, body: RecallIn, point: Query[Point]) -> RecallOut:
     at = point.at(request.auth.namespace)
     found = recalled(at, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit, types=body.types)
     return RecallOut.of(found, names_of(at.namespace, {one.type for one in found.items}), **rests_on(at))
-
-
-@routes.write("/records/reviews", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))
-def review(request: Entered, body: ReviewIn) -> ReviewedOut:
-    """Confirm some held memories and turn others down, as one entry."""
-    by = actor(request, body.run)
-    done = reviewing.review(
-        by, confirm=body.targets(body.confirm), reject=body.targets(body.reject), reason=body.reason
-    )
-    return ReviewedOut.of(done, confirmed=body.confirm, rejected=body.reject, url=page(request, "/inbox"))
 
 
 @routes.write("/records/{record}/confirm", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))

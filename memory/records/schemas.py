@@ -15,6 +15,7 @@ from memory.base.errors import DomainError
 from memory.base.schemas import (
     LIST_ITEMS,
     Act,
+    BatchError,
     Content,
     Given,
     Id,
@@ -130,14 +131,6 @@ class BatchItem(BaseModel):
             index=index, id=saved.id, digest=saved.digest.hex(), ancestry_digest=saved.ancestry_digest.hex(),
             state=saved.state, seq=saved.seq,
         )  # fmt: skip
-
-
-class BatchError(BaseModel):
-    """Why one item of a batch was not saved."""
-
-    index: int
-    code: str
-    detail: str
 
 
 class BatchOut(Written):

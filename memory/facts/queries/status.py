@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from memory.agents.labels import labels
+from memory.base.actor import Actor
 from memory.base.asof import AsOf
 from memory.facts import tallies
 from memory.facts.kernel.conflict import case_id
@@ -106,8 +107,13 @@ def nothing_known(subject: str, attribute: str) -> EntityStatus:
     return EntityStatus(subject, attribute, None, UNKNOWN, NO_EVIDENCE, (), (), hidden={})
 
 
-def statuses(at: AsOf, entities: Sequence[Entity], *, include: frozenset[str] = frozenset()) -> list[EntityStatus]:
-    """The status of each of the entities, in their order. Held facts are counted and, unless asked for, not told."""
+def statuses(
+    at: AsOf, entities: Sequence[Entity], *, include: frozenset[str] = frozenset(), reader: Actor | None = None
+) -> list[EntityStatus]:
+    """The status of each of the entities, in their order. Held facts are counted and, unless asked for, not told.
+
+    reader : an agent is told of its own held facts alone.
+    """
     counted, others = standing(at, entities), hidden_at(at, entities)
     known = _known_seq(at)
     specs = specs_at(at.namespace, {attribute for _, attribute in entities}, known)
@@ -116,7 +122,7 @@ def statuses(at: AsOf, entities: Sequence[Entity], *, include: frozenset[str] = 
         _found(at, entity, specs[entity[1]], counted[entity], others[entity], hidden.get(entity, {}))
         for entity in entities
     ]
-    return _named(at, found, include)
+    return _named(at, found, include, reader)
 
 
 def _known_seq(at: AsOf) -> int:
@@ -156,7 +162,12 @@ def _hidden(at: AsOf, entities: Sequence[Entity]) -> dict[Entity, dict[str, int]
     return {entity: {why: n for why, n in counts.items() if n} for entity, counts in found.items()}
 
 
-def _named(at: AsOf, found: Sequence[_Found], include: frozenset[str]) -> list[EntityStatus]:
+def may_see(row: FactState, state: str, reader: Actor | None) -> bool:
+    """Whether the reader may be told of the fact: a held one exists for people and for its own author."""
+    return state != "held" or reader is None or reader.kind != "agent" or row.agent == reader.agent
+
+
+def _named(at: AsOf, found: Sequence[_Found], include: frozenset[str], reader: Actor | None) -> list[EntityStatus]:
     rows = [row for one in found for row in (*one.counted, *one.others)]
     texts = labels(
         at.namespace,
@@ -164,17 +175,20 @@ def _named(at: AsOf, found: Sequence[_Found], include: frozenset[str]) -> list[E
         | {name for row in rows for name in (row.origin, row.scale)},
         agents={row.agent for row in rows},
     )
-    return [_answer(at, one, texts, include) for one in found]
+    return [_answer(at, one, texts, include, reader) for one in found]
 
 
-def _answer(at: AsOf, one: _Found, texts: Any, include: frozenset[str]) -> EntityStatus:
+def _answer(at: AsOf, one: _Found, texts: Any, include: frozenset[str], reader: Actor | None) -> EntityStatus:
     shown = {state for name in include for state in INCLUDED.get(name, ())}
     lines = {row.id: line_of(row, at, texts) for row in (*one.counted, *one.others)}
     by_state: dict[str, list[UUID]] = {}
     for row in one.others:
         by_state.setdefault(lines[row.id].state, []).append(row.id)
     told = {fact for side in one.status.sides for fact in side.facts}
-    told |= {row.id for row in one.others if lines[row.id].state in shown}
+    told |= {
+        row.id for row in one.others
+        if lines[row.id].state in shown and may_see(row, lines[row.id].state, reader)
+    }  # fmt: skip
     told |= {fact for fact in one.status.erased if "erased" in shown}
     values = tuple(
         ValueLine(side.value, side.side.stance, side.facts, _origins([lines[fact] for fact in side.facts]))
