@@ -29,7 +29,8 @@ from memory.interchange.slices import Selection
 from memory.ledger.models import Closing, Restoration
 from memory.ledger.operations import checkpoints
 from memory.ledger.operations.refusing import refuse
-from memory.records.models import Held, Review
+from memory.records import reviewing
+from memory.records.reviewing import Target
 from tests.tombstones.burials import whole_life
 from tests.world import World
 
@@ -41,8 +42,6 @@ GUARDED: list[type[models.Model]] = sorted(
 # no table of content has a row any more.
 NO_OPERATION_YET: tuple[type[models.Model], ...] = (
     Closing,
-    Held,
-    Review,
     ImportRun,
     ImportedRow,
     ImportFinding,
@@ -57,6 +56,7 @@ def populate(world: World) -> None:
     new = world.evolve(old.id, content="a note of fewer words")
     world.merge(first.id, second.id)
     world.link(first.id, "references", second.id)
+    _review(world)
     world.withdraw(second.id)
     world.restore(second.id)
     world.save("said for somebody", by=replace(world.scout, host="build-7", on_behalf_of="the night shift"))
@@ -85,6 +85,12 @@ def populate(world: World) -> None:
     for model in NO_OPERATION_YET:
         ids = {**given, "id": given["run"]} if model is ImportRun else given
         model._default_manager.create(namespace_id=world.namespace, **_bare_row(model, ids))
+
+
+def _review(world: World) -> None:
+    agents.change_setting(world.alice, name="review_policy", value="type=held -> hold 14 d\n-> auto")
+    one, other = (Target("record", world.save(text, type="held").id) for text in ("held", "held too"))
+    reviewing.review(world.bob, confirm=[one], reject=[other], reason="looked at both")
 
 
 def _act_on_agents(world: World) -> None:

@@ -40,11 +40,10 @@ def policy_for(namespace: int, *, agent: UUID | None = None, seq: int | None = N
     if seq is not None:
         rows = rows.filter(seq__lte=seq)
     value = Content.objects.filter(namespace=namespace, seq=OuterRef("seq"), item=OuterRef("item"), part="value")
-    named = Agent.objects.filter(namespace=namespace, id=agent).values("name")[:1]
-    called = Name.objects.filter(namespace=namespace, id=Subquery(named)).values("text")[:1]
     columns: dict[str, Any] = {"told": Subquery(value.values("payload")[:1])}
     if agent is not None:
-        columns["called"] = Subquery(called)
+        named = Agent.objects.filter(namespace=namespace, id=agent).values("name")[:1]
+        columns["called"] = Subquery(Name.objects.filter(namespace=namespace, id=Subquery(named)).values("text")[:1])
     row: Any = rows.annotate(**columns).order_by("-seq").values("seq", *columns).first()
     if row is None:
         return PolicyFor(Policy())

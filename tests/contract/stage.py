@@ -35,6 +35,8 @@ class Stage(World):
         self.withdrawn = self.save("a note that is withdrawn").id
         self.withdraw(self.withdrawn)
         opener = replace(self.scout, run=RunGiven(title="night build", refs=(("ticket", "4411"),)))
+        agents.change_setting(self.alice, name="review_policy", value="type=procedure -> hold 14 d")
+        self.held = self.save("a procedure that waits for a person", type="procedure").id
         self.run: UUID = runs.open_run(opener)[0]
         self.helper = agents.create_agent(self.alice, name="helper").id
         self.frozen = agents.create_agent(self.alice, name="frozen").id
@@ -137,6 +139,11 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "records_resolve": lambda s: Example("/records/resolve", query={"prefix": str(s.first.id)}),
     "records_record": lambda s: Example(f"/records/{s.first.id}"),
     "records_recall": lambda s: Example("/recall", {"query": "which notes are there"}),
+    "records_review": lambda s: Example(
+        "/records/reviews", {"confirm": [{"kind": "record", "id": str(s.held)}], "reason": "read it"}, by=reviewer
+    ),
+    "records_confirm": lambda s: Example(f"/records/{s.held}/confirm", {"reason": "read it"}, by=reviewer),
+    "records_reject": lambda s: Example(f"/records/{s.held}/reject", {"reason": "it is not so"}, by=reviewer),
     "records_withdraw": lambda s: Example(f"/records/{s.first.id}/withdraw", {"reason": "wrong"}, by=reviewer),
     "records_restore": lambda s: Example(f"/records/{s.withdrawn}/restore", {"reason": "right"}, by=reviewer),
     "lineage_derive": lambda s: Example(
@@ -231,7 +238,10 @@ NAMING = frozenset(
         "lineage_link",
         "lineage_suggestions",
         "lineage_timeline",
+        "records_confirm",
         "records_record",
+        "records_reject",
+        "records_review",
         "records_resolve",
         "records_restore",
         "records_withdraw",
