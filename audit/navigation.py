@@ -47,6 +47,7 @@ PAGES: tuple[Page, ...] = (
     Page("imports", "Imports and exports", "/imports", group="Control"),
     Page("search", "Search", "/search", group="Find"),
     Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
+    Page("compiled", "Compiled records", "/records/compiled", parent="records", is_advanced=True),
     Page("laws", "Invariants", "/laws", group="Trust", parent="ledger", is_advanced=True),
     Page("erasures", "Erasures", "/erasures", group="Trust", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),

@@ -60,9 +60,10 @@ STATES: dict[str, State] = {
     # What is remembered.
     **_family("accent", "dot", current="current", known="known", active="active", live="live", open="open"),
     **_family("warn", "half", held="held"),
+    **_family("warn", "back", behind="behind"),
     **_family("warn", "clock", provisional="provisional", retest_due="re-test due", retest_only="re-test only"),
     **_family("muted", "ring", superseded="superseded", retired="retired", audit_only="audit only"),
-    **_family("gone", "slash", withdrawn="withdrawn", retracted="retracted", revoked="revoked"),
+    **_family("gone", "slash", deleted="deleted", withdrawn="withdrawn", retracted="retracted", revoked="revoked"),
     **_family("gone", "struck", erased="erased"),
     **_family("muted", "question", unknown="unknown"),
     **_family("danger", "clash", conflict="conflict"),

@@ -70,6 +70,7 @@ FORMATS = (
     ("jsonl", "Archive: everything, to restore it elsewhere (JSONL)"),
     ("prov", "Provenance for other tools (PROV-JSON)"),
     ("openlineage", "Run events for a lineage server (OpenLineage)"),
+    ("public", "What is public: compiled, redacted and current (JSON)"),
 )
 CODE = {**PLAIN, "class": "mono"}
 INSTANT = {**CODE, "placeholder": "2026-11-02T00:00:00Z"}

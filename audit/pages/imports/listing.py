@@ -25,7 +25,7 @@ from memory.interchange.exports import ExportRow, exports
 from memory.interchange.tasks import KIND, asked_of
 
 PAGE = 50
-NAMES = {"jsonl": "archive", "prov": "PROV-JSON", "openlineage": "OpenLineage"}
+NAMES = {"jsonl": "archive", "prov": "PROV-JSON", "openlineage": "OpenLineage", "public": "public records"}
 
 
 @require_safe

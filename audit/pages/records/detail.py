@@ -23,7 +23,7 @@ from audit.frame import address, pairs_of
 from audit.navigation import Link
 from audit.pages import lineage
 from audit.pages.lineage_address import asked
-from audit.pages.records import made, provenance
+from audit.pages.records import compiled, made, provenance
 from audit.secrets import covered, has_secret
 from audit.templatetags.console import count
 from memory.base.canonical import canonical
@@ -75,7 +75,9 @@ def shown(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
     found = reads.record(visit.at, id=record)
     part = lineage.part(visit, given)
     context = head(request, visit, found, tab="lineage", count_text=part.get("rests", ""))
-    return render(request, "records/detail.html", {**context, **part, "made": made.panel(visit, found)}, status=status)
+    told = made.panel(visit, found)
+    made_of = compiled.panel(visit, found) if told.is_compiled else None
+    return render(request, "records/detail.html", {**context, **part, "made": told, "compiled": made_of}, status=status)
 
 
 def head(request: HttpRequest, visit: Visit, found: RecordDetail, *, tab: str, count_text: str = "") -> dict[str, Any]:

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_safe
 from audit.access import Visit, is_partial, page, person_names
 from audit.components import Column, Direction, Facet, FacetValue, Pager
 from audit.frame import address, in_url, words
-from audit.navigation import Link
+from audit.navigation import Link, advanced_pages
 from audit.pages.records.filtering import WORDS, Asked, asked, count_text, hidden, parts, typed_address, typed_line
 from audit.templatetags.console import count
 from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow
@@ -48,6 +48,7 @@ def _context(visit: Visit, given: Asked, listed: RecordPage) -> dict[str, Any]:
     runs = {facet.value: facet.label for facet in listed.facets["run"]}
     total = count_text(listed.total, listed)
     return {
+        "ways_on": advanced_pages("records", carry=visit.carry),
         "count_text": total,
         "total_text": f"{total} record{'' if total == '1' else 's'}",
         "line": typed_line(given.pairs),

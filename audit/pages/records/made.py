@@ -42,9 +42,13 @@ class ConflictRow:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """What the panel draws. `title` says by what the record was made; `conflicts` begin with the open ones."""
+    """What the panel draws. `title` says by what the record was made; `conflicts` begin with the open ones.
+
+    `is_compiled`: a panel of its own tells how.
+    """
 
     title: str
+    is_compiled: bool
     rows: tuple[Definition, ...]
     sources: tuple[Link, ...]
     n_more_sources: int
@@ -63,7 +67,8 @@ def panel(visit: Visit, found: RecordDetail) -> Panel:
     sources = by.sources if by else ()
     may_settle = visit.actor.may("write") and found.row.state == "current" and told.n_open
     return Panel(
-        title=_title(by), rows=_rows(by), note=covered(by.note) if by else "",
+        title=_title(by), is_compiled=by is not None and by.kind == "compile", rows=_rows(by),
+        note=covered(by.note) if by else "",
         sources=tuple(_link(visit, source) for _, source in sources[:SOURCES_SHOWN]),
         n_more_sources=max(0, len(sources) - SOURCES_SHOWN),
         ended=tuple(_ended(visit, one) for one in told.ended_by),
@@ -77,6 +82,8 @@ def _title(by: MadeBy | None) -> str:
     if by is None:
         return "Saved, derived from no other record"
     n = len(by.sources)
+    if by.kind == "compile":
+        return f"Compiled of {count(n)} record{'' if n == 1 else 's'}"
     return f"Made by {'an' if by.kind == 'evolve' else 'a'} {by.kind} of {count(n)} record{'' if n == 1 else 's'}"
 
 
@@ -90,7 +97,9 @@ def _rows(by: MadeBy | None) -> tuple[Definition, ...]:
         chosen = (("text", CONTENT_RULES, by.content_rule), ("type", TYPE_RULES, by.type_rule))
         rows += [Definition(name, words.get(rule, rule)) for name, words, rule in chosen if rule]
     if by.valid_rule:
-        rows.append(Definition("true when", by.valid_rule if by.kind == "merge" else "as its source", title=by.law))
+        rows.append(
+            Definition("true when", by.valid_rule if by.kind in ("merge", "compile") else "as its source", title=by.law)
+        )
     if by.law:
         rows.append(Definition("law kept", by.law))
     return tuple(rows)

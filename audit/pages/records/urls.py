@@ -3,7 +3,7 @@
 from django.urls import include, path
 
 from audit.pages import lineage_files
-from audit.pages.records import comparing, detail, exports, joining, listing, verbs
+from audit.pages.records import comparing, compiled, detail, exports, joining, listing, verbs
 
 patterns = [
     path("records", listing.index, name="index"),
@@ -13,6 +13,7 @@ patterns = [
     path("records/<uuid:record>/versions", detail.versions, name="versions"),
     path("records/<uuid:record>/entries", detail.entries, name="entries"),
     path("records/<uuid:record>/source", detail.source, name="source"),
+    path("records/compiled", compiled.index, name="compiled"),
     path("records/compare", comparing.compare, name="compare"),
     path("records/<uuid:record>/diff", comparing.diff, name="diff"),
     path("records/<uuid:record>/suggestions", comparing.offers, name="suggestions"),
@@ -23,6 +24,7 @@ patterns = [
     path("records/<uuid:record>/restore", verbs.restore, name="restore"),
     path("records/<uuid:record>/evolve", verbs.evolve, name="evolve"),
     path("records/<uuid:record>/supersede", verbs.supersede, name="supersede"),
+    path("records/<uuid:record>/rebuild", compiled.rebuild, name="rebuild"),
     path("records/<uuid:record>/lineage.svg", lineage_files.as_svg, name="lineage_svg"),
     path("records/<uuid:record>/lineage.json", lineage_files.as_json, name="lineage_json"),
     path("records/<str:prefix>", detail.resolved, name="resolved"),

@@ -18,6 +18,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Count, Q
 from django.db.models.expressions import RawSQL
 
 from memory.base import sql
@@ -196,6 +197,24 @@ def rebuild(at: AsOf, row: Compilation) -> Rebuild | None:
     return Rebuild(earlier.record, is_equal, _digest(ours), _digest(theirs))
 
 
+def rerun(at: AsOf, found: Compiled) -> Rebuild | None:
+    """What the function makes of the sources now, beside what it made then; None where the store cannot run it.
+
+    Nothing is written. Sources never change, so an unequal text shows a function that did, or a store that was altered.
+    """
+    run = BUILT_IN.get((found.statement.function, found.statement.version))
+    if run is None:
+        return None
+    record = found.statement.record
+    records = Record.objects.filter(namespace=at.namespace, id__in=[record, *found.sources])
+    places = {one.id: (one.seq, one.item) for one in records}
+    stored = contents_of(at.namespace, places.values())
+    then, *texts = (stored[places[one]].get("content") for one in (record, *found.sources))
+    whole = [text for text in texts if text is not None]
+    now = run(whole) if len(whole) == len(texts) else None
+    return Rebuild(record, None if now is None or then is None else now == then, _digest(now), _digest(then))
+
+
 def _digest(text: str | None) -> str:
     """The SHA-256 of a text in UTF-8; "" where it is erased."""
     return "" if text is None else hashlib.sha256(text.encode()).hexdigest()
@@ -220,18 +239,17 @@ def compiled_records(
         n_unclaimed = every.count()
         return CompiledPage((), 0, 0, {NO_SOURCE_TIME: n_unclaimed} if n_unclaimed else {}, "")
     every = every.filter(output=output) if output else every
-    withdrawn = RecordState.objects.known(at).filter(is_withdrawn=True).values("id")
-    tainted = RawSQL(*tainted_below(at))  # noqa: S611 - a statement of this module, its values apart
-    kept = every.filter(record__in=withdrawn) if state == "deleted" else every.exclude(record__in=withdrawn)
-    stale = every.exclude(record__in=withdrawn).filter(record__in=tainted)
-    wanted = stale if state == "stale" else kept
-    n_deleted = every.filter(record__in=withdrawn).count() if state != "deleted" else 0
-    before = wanted.filter(seq__lt=int(after)) if after else wanted
-    found = list(before.order_by("-seq")[: limit + 1])
-    more = str(found[limit - 1].seq) if len(found) > limit else ""
+    deleted = Q(record__in=RecordState.objects.known(at).filter(is_withdrawn=True).values("id"))
+    stale = ~deleted & Q(record__in=RawSQL(*tainted_below(at)))  # noqa: S611 - a statement of this module
+    kept = {"": ~deleted, "stale": stale, "deleted": deleted}[state]
+    n_of = every.aggregate(total=Count("seq", filter=kept), stale=Count("seq", filter=stale),
+                           deleted=Count("seq", filter=deleted))  # fmt: skip
+    before = every.filter(seq__lt=int(after)) if after else every
+    found = list(before.filter(kept).order_by("-seq")[: limit + 1])
     return CompiledPage(
-        items=_listed(at, found[:limit]), total=wanted.count(), n_stale=stale.count(),
-        hidden={"deleted": n_deleted} if n_deleted else {}, next=more,
+        items=_listed(at, found[:limit]), total=n_of["total"], n_stale=n_of["stale"],
+        hidden={"deleted": n_of["deleted"]} if n_of["deleted"] and state != "deleted" else {},
+        next=str(found[limit - 1].seq) if len(found) > limit else "",
     )  # fmt: skip
 
 

@@ -152,12 +152,10 @@ def _borne(at: AsOf, ways: Iterable[_Way]) -> dict[UUID, list[tuple[int, UUID]]]
     if not since:
         return {}
     rows = CoveredRecord.objects.filter(namespace=at.namespace, topic__in=since, doc__gt=min(since.values()))
-    shown = RecordState.objects.current(at).filter(doc__in=rows.values("doc")).order_by("doc")
-    known = dict(shown.values_list("doc", "id")[:MOST])
+    shown = RecordState.objects.current(at).filter(doc__in=rows.values("doc")).values("doc")
     found: dict[UUID, list[tuple[int, UUID]]] = defaultdict(list)
-    for topic, doc in rows.filter(doc__in=shown.values("doc")).order_by("doc").values_list("topic", "doc")[:MOST]:
-        if doc in known:
-            found[topic].append((doc, known[doc]))
+    for topic, doc, record in rows.filter(doc__in=shown).order_by("doc").values_list("topic", "doc", "record")[:MOST]:
+        found[topic].append((doc, record))
     return found
 
 
