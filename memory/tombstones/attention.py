@@ -10,9 +10,11 @@ from __future__ import annotations
 DUE_TOMBSTONES = """
 SELECT CASE WHEN w.revived_seq IS NOT NULL THEN w.revived_seq ELSE (
     SELECT e.seq FROM memory_entry e WHERE e.namespace_id = %(namespace)s AND e.recorded_at <= w.due_at
-    ORDER BY e.recorded_at DESC LIMIT 1) END AS seq
+    ORDER BY e.recorded_at DESC LIMIT 1) END AS seq,
+    w.id AS about, 'tombstone' AS about_kind, (SELECT n.text FROM memory_name n
+        WHERE n.namespace_id = %(namespace)s AND n.id = w.route) AS told
 FROM (
-    SELECT t.seq, COALESCE(
+    SELECT t.seq, t.id, t.route, COALESCE(
         (SELECT u.due_at FROM memory_tombstoneturn u WHERE u.namespace_id = t.namespace_id AND u.tombstone = t.id
             AND u.due_at IS NOT NULL ORDER BY u.seq DESC LIMIT 1),
         CASE WHEN t.retest_at < t.review_at THEN t.retest_at ELSE t.review_at END) AS due_at,

@@ -154,11 +154,10 @@ def _unmet(namespace: int, tombstone: UUID, now: Standing) -> Invalid:
     unmet = sorted((texts[at] or f"condition {at}", at) for at in now.unmet)
     marks = {one.position: one.mark for one in now.conditions}
     places = [
-        Place(("revival", at - 1), "revival_unmet", "met now, by evidence that has not lapsed", f"{text} ({marks[at]})")
+        Place(("revival", at - 1), "revival_unmet", f"met, by evidence that is valid now; it is {marks[at]}", text)
         for text, at in unmet
     ]
-    return Invalid(f"Not every condition is met: {', '.join(text for text, _ in unmet)}.", errors=places,
-                   revival_unmet=[text for text, _ in unmet])  # fmt: skip
+    return Invalid(f"Not every condition is met: {', '.join(text for text, _ in unmet)}.", errors=places)
 
 
 @retried
