@@ -16,6 +16,8 @@ from memory.checks.models import CheckRun
 from memory.checks.running import run_by_name
 from memory.checks.scan_on_demand import SCAN_ON_DEMAND
 from memory.checks.scrubbing import scrubbed_after
+from memory.facts.attention import FACT_TOLD, OPEN_CONFLICTS
+from memory.facts.erasing import facts_of_subject, notes_of_facts
 from memory.facts.models import AttributeSpec, Fact
 from memory.facts.projection import ConflictCases, FactRects, FactStates, FactTallies
 from memory.facts.reviewing import REVIEWED as FACTS_REVIEWED
@@ -43,9 +45,11 @@ from memory.lineage.queries.digests import digest_faults
 from memory.lineage.queries.quoting import quoting_records
 from memory.lineage.queries.resting import derived_records
 from memory.records import fulltext, held
+from memory.records.attention import RECORD_TOLD, held_statement
 from memory.records.models import CONFIRMED, Record, RecordState, count_children_by
 from memory.records.operations import hide_rejected
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
+from memory.records.queries import near
 from memory.records.review import Kind, reviewed
 from memory.tombstones.attention import DUE_TOMBSTONES
 from memory.tombstones.erasing import texts_of_tombstones
@@ -68,7 +72,7 @@ def connect() -> None:
     radius.contribute(derived_records)
     radius.contribute(exports_that_held)
     radius.quoted_by(quoting_records)
-    reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project))
+    reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
     reviewed(FACTS_REVIEWED)
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
@@ -80,6 +84,10 @@ def connect() -> None:
     for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact)):
         populated_by(page, model)
     waiting_on("ledger", FAILING_SCANS)
+    for versions in (Record, Fact):
+        populated_by("timeline", versions)
+    waiting_on("inbox", held_statement({"record": RECORD_TOLD, "fact": FACT_TOLD}))
+    waiting_on("conflicts", OPEN_CONFLICTS)
     waiting_on("laws", BROKEN_LAWS)
     waiting_on("tombstones", DUE_TOMBSTONES)
     for key, rows in (

@@ -127,8 +127,17 @@ def populated_by(key: str, model: type[models.Model]) -> None:
 
 
 def waiting_on(key: str, statement: str) -> None:
-    """Register what waits for a person on the page `key`: a SELECT of `seq`, given %(namespace)s and %(now)s."""
+    """Register what waits for a person on the page `key`: a SELECT given %(namespace)s and %(now)s.
+
+    It selects `seq`, since when a thing waits, and what the queue of them all says of it: `about` (its id),
+    `about_kind` and `told` (what people call it, or null).
+    """
     _waiting[key] = statement
+
+
+def statements() -> dict[str, str]:
+    """What waits, as it was registered: {page: statement}."""
+    return dict(_waiting)
 
 
 def memberships(person: int, *, now: datetime) -> list[Member]:

@@ -52,6 +52,12 @@ class WordDiff:
         return _count_words(self.parts, kind="added")
 
 
+def shared_words(one: str, other: str) -> float:
+    """The part of the distinct words of both texts that both have, whatever their case; 0 where neither has any."""
+    left, right = (set(re.findall(r"\w+", text.casefold())) for text in (one, other))
+    return len(left & right) / len(left | right) if left | right else 0.0
+
+
 def word_diff(before: str, *, after: str) -> WordDiff:
     """The difference that turns ``before`` into ``after``."""
     old, new = _WORD.findall(before), _WORD.findall(after)

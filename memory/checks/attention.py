@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 _FAILING = """
-SELECT r.seq FROM memory_checkrun r WHERE r.namespace_id = %(namespace)s AND r.verdict IN ('failed', 'violated')
+SELECT r.seq, r.id AS about, 'check_run' AS about_kind, r.check_name AS told
+FROM memory_checkrun r WHERE r.namespace_id = %(namespace)s AND r.verdict IN ('failed', 'violated')
 AND r.check_name {which} 'law.%%'
 AND NOT EXISTS (SELECT 1 FROM memory_checkrun s WHERE s.namespace_id = r.namespace_id
     AND s.check_name = r.check_name AND s.seq > r.seq)

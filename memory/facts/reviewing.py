@@ -12,7 +12,7 @@ from memory.facts.content import NewFact
 from memory.facts.kernel.values import KEY_BYTES, value_key
 from memory.facts.models import Adjudication, FactState, Retraction, Supersession
 from memory.facts.projecting import project_change
-from memory.ledger.models import Item
+from memory.facts.queries.held import shown
 from memory.ledger.queries.contents import names_of
 from memory.records import review
 from memory.records.models import Review
@@ -66,20 +66,4 @@ def _project(namespace: int, seq: int, confirmed: Sequence[UUID], rejected: Sequ
 
 
 # The review alone hides a fact, and keeps the reason.
-REVIEWED = review.Kind(KIND, peers=_peers, hide=None, project=_project)
-
-
-def notes_of_facts(namespace: int, items: Sequence[Item]) -> list[tuple[int, int]]:
-    """The items that hold what was said about these facts: an erasure of a fact must reach them too."""
-    facts = [item.object for item in items if item.kind == "fact"]
-    found: set[tuple[int, int]] = set()
-    for start in range(0, len(facts), CHUNK):
-        chunk = facts[start : start + CHUNK]
-        for rows in (
-            Supersession.objects.filter(namespace=namespace, old__in=chunk),
-            Retraction.objects.filter(namespace=namespace, fact__in=chunk),
-            Adjudication.objects.filter(Q(a__in=chunk) | Q(b__in=chunk), namespace=namespace),
-            Review.objects.filter(namespace=namespace, kind=KIND, object__in=chunk),
-        ):
-            found.update(rows.values_list("seq", "item"))
-    return sorted(found)
+REVIEWED = review.Kind(KIND, peers=_peers, hide=None, project=_project, shown=shown)

@@ -231,6 +231,35 @@ def search(
         return [Hit(doc, -score) for doc, score, _ in found]
 
 
+def nearest(namespace: int, texts: Sequence[Sequence[str]], *, limit: int) -> list[set[int]]:
+    """For each of the lists of words the documents that match them best, at most `limit`; one statement for all."""
+    found: list[set[int]] = [set() for _ in texts]
+    asked = [(index, terms) for index, terms in enumerate(texts) if terms]
+    if not asked:
+        return found
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(_NEAREST, [[" ".join(terms) for _, terms in asked], namespace, limit])
+            rows = [(asked[place - 1][0], doc) for place, doc in cursor.fetchall()]
+        else:
+            name = _table(namespace)
+            one = f"SELECT * FROM (SELECT %s, rowid FROM {name} WHERE {name} MATCH %s ORDER BY bm25({name}) LIMIT %s)"
+            given = [value for index, terms in asked for value in (index, " OR ".join(f'"{t}"' for t in terms), limit)]
+            rows = _rows_unless_unindexed(cursor, " UNION ALL ".join([one] * len(asked)), given)
+    for index, doc in rows:
+        found[index].add(doc)
+    return found
+
+
+_NEAREST = (
+    "SELECT g.n, near.doc FROM unnest(%s::text[]) WITH ORDINALITY AS g(words, n),"
+    " LATERAL (SELECT string_agg(quote_literal(lexeme), ' | ')::tsquery AS asked"
+    " FROM unnest(tsvector_to_array(to_tsvector('english', g.words))) AS lexeme) AS q,"
+    " LATERAL (SELECT r.doc FROM memory_recordtext r WHERE r.namespace_id = %s AND r.tokens @@ q.asked"
+    " ORDER BY ts_rank(r.tokens, q.asked) DESC, r.doc DESC LIMIT %s) AS near"
+)
+
+
 def _search_below(
     cursor: Any, name: str, terms: Sequence[str], join: Join, limit: int, offset: int, below: int
 ) -> list[Hit]:

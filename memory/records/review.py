@@ -28,6 +28,7 @@ from django.db.models import Exists, OuterRef
 from memory.agents.policies import policy_for
 from memory.agents.policy import Policy, Write
 from memory.base.actor import Actor
+from memory.base.asof import AsOf
 from memory.base.errors import Conflict
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Erasure
@@ -75,12 +76,30 @@ class Holding:
 
 
 @dataclass(frozen=True, slots=True)
+class Near:
+    """The memory that stands and comes nearest to a held one."""
+
+    id: UUID
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A held thing as a person reviews it: what it says, of what kind it is, and what comes nearest to it."""
+
+    text: str
+    word: str
+    near: Near | None
+
+
+@dataclass(frozen=True, slots=True)
 class Kind:
     """What a slice tells of its kind of held things.
 
     peers : the standing statements that share each of the digests; asked under the lock, before the entry is written.
     hide : further items that hide the things turned down, given the entry, their ids and the reason; None where the
         review alone hides them, which then keeps the reason.
+    shown : what reviewers read of the things, at a point; nothing is said of a kind that has none.
     project : changes the derived rows after the entry: its namespace, its seq, the ids confirmed, the ids turned down.
     """
 
@@ -88,6 +107,7 @@ class Kind:
     peers: Callable[[int, Sequence[bytes]], Mapping[bytes, Sequence[Peer]]]
     hide: Callable[[OpenEntry, Sequence[UUID], str], None] | None
     project: Callable[[int, int, Sequence[UUID], Sequence[UUID]], None]
+    shown: Callable[[AsOf, Sequence[UUID]], Mapping[UUID, Shown]] | None = None
 
 
 _kinds: dict[str, Kind] = {}

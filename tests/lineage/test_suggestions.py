@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.asof import AsOf
+from memory.base.word_diff import shared_words
 from memory.ledger.models import Entry
 from memory.lineage.models import Edge
-from memory.lineage.queries.suggestions import Suggestion, shared_words, suggestions
+from memory.lineage.queries.suggestions import Suggestion, suggestions
 from memory.records.queries import detail
 from tests.contract.callers import caller
 from tests.world import World

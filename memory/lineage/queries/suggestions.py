@@ -19,6 +19,7 @@ from uuid import UUID
 from django.db.models import Q
 
 from memory.base.asof import AsOf
+from memory.base.word_diff import shared_words
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.models import Edge
 from memory.records import fulltext
@@ -33,7 +34,6 @@ CANDIDATES = 40
 MOST = 20
 
 _ID = re.compile(r"\b[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\b")
-_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,12 +109,6 @@ def _told(
         yield "same_text", 1.0
     elif share >= NEAR:
         yield "near_text", share
-
-
-def shared_words(one: str, other: str) -> float:
-    """The part of the distinct words of both texts that both have, whatever their case; 0 where neither has any."""
-    left, right = (set(_WORD.findall(text.casefold())) for text in (one, other))
-    return len(left & right) / len(left | right) if left | right else 0.0
 
 
 def _suggestion(kind: Kind, record: UUID, state: RecordState, share: float | None) -> Suggestion:
