@@ -174,7 +174,7 @@ def _visit(request: HttpRequest, *, key: str, applies: bool) -> Visit | str:
         request.frame = frame  # type: ignore[attr-defined]
         return frame
 
-    log = asof.LogEnd(standing.head, standing.last_at, standing.instants)
+    log = asof.LogEnd(standing.head, standing.last_at, standing.closed_seq, standing.instants)
     with clock.fixed(read_at):
         try:
             valid_at, known_at = asked_point(request) if applies else ("", "")
@@ -197,7 +197,11 @@ def _require_text(request: HttpRequest) -> None:
 
 def _names(standing: Attention) -> Mapping[int, str]:
     """Names for the banners: no query where none stands."""
-    told = [one.person for one in (standing.hold, standing.frozen) if one is not None and one.person is not None]
+    told = [
+        one.person
+        for one in (standing.hold, standing.frozen, standing.closed)
+        if one is not None and one.person is not None
+    ]
     return person_names(set(told))
 
 

@@ -17,6 +17,7 @@ VERBS = {
     "create_namespace": "founded the namespace",
     "publish_key": "published the key that signs checkpoints",
     "erase": "erased",
+    "close_namespace": "closed the namespace and erased all that it held",
     "refuse": "was refused",
     "create_agent": "registered the agent",
     "issue_token": "issued",

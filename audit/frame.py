@@ -117,6 +117,8 @@ def _write_refusal(member: Member, *, attention: Attention, at: AsOf) -> str:
         return "You look at the past; nothing can be written there."
     if attention.is_replay:
         return "This namespace replays events; it takes no writes from people."
+    if attention.closed is not None:
+        return "This namespace is closed; it takes no writes."
     return ""
 
 
@@ -147,7 +149,11 @@ def short_age(since: datetime, *, read_at: datetime) -> str:
 
 def _banners(attention: Attention, *, names: Mapping[int, str], carry: str) -> tuple[Banner, ...]:
     banners = []
-    if attention.frozen is not None:
+    if attention.closed is not None:
+        title = "This namespace is closed: all its texts are erased and it takes no writes."
+        link = Link(f"seq {count(attention.closed.seq)}", f"/ledger/{attention.closed.seq}{carry}")
+        banners.append(Banner("closed", title, _on_whose_word(attention.closed, names), link))
+    if attention.frozen is not None and attention.closed is None:
         agent = attention.frozen.agent or "An agent"
         others = attention.n_frozen - 1
         more = f" {others} more {'is' if others == 1 else 'are'} frozen." if others else ""

@@ -21,7 +21,7 @@ from urllib.parse import urlencode
 CARRIED = ("ns", "valid_at", "known_at")
 """Query parameters that every link inside the console keeps."""
 
-type BannerKind = Literal["replay", "hold", "stop", "notice"]
+type BannerKind = Literal["closed", "replay", "hold", "stop", "notice"]
 type Role = Literal["auditor", "reviewer", "owner"]
 
 

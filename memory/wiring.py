@@ -22,7 +22,7 @@ from memory.facts.models import AttributeSpec, Fact
 from memory.facts.projection import ConflictCases, FactRects, FactStates, FactTallies
 from memory.facts.reviewing import REVIEWED as FACTS_REVIEWED
 from memory.facts.reviewing import notes_of_facts
-from memory.interchange.exports import exports_that_held
+from memory.interchange.exports import exports_that_held, exports_with_text
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
 from memory.interchange.sweeping import staged_rows, task_results, uploads_and_results
@@ -71,6 +71,7 @@ def connect() -> None:
     count_children_by(children_at)
     radius.contribute(derived_records)
     radius.contribute(exports_that_held)
+    radius.told_of_all(exports_with_text)
     radius.quoted_by(quoting_records)
     reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
     reviewed(FACTS_REVIEWED)

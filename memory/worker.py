@@ -44,8 +44,8 @@ NAP_SECONDS = 0.1
 NEVER = 0, datetime.min.replace(tzinfo=UTC)
 # After these the reader's copy must not be an hour behind: they change who may do what, or what can still be read.
 OWNER_VERBS = (
-    "erase", "hold", "lift_hold", "freeze", "unfreeze", "admit_member", "change_setting", "create_agent",
-    "issue_token", "rotate_token", "revoke_token", "waive", "revive", "retest", "retire",
+    "erase", "close_namespace", "hold", "lift_hold", "freeze", "unfreeze", "admit_member", "change_setting",
+    "create_agent", "issue_token", "rotate_token", "revoke_token", "waive", "revive", "retest", "retire",
 )  # fmt: skip
 
 logger = logging.getLogger("memory.worker")

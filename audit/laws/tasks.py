@@ -1,7 +1,7 @@
 """The laws as a job: asked by any member, run in the request where the log is short, else by the next free worker.
 
 Invariants
-- In a replay namespace, which takes no writes from people, the runs are written by "system".
+- Where a namespace takes no writes from people, for it replays or is closed, the runs are written by "system".
 - One job is one pass over the log, whatever the number of clauses that it writes down.
 - `runs` of the outcome names the run of each clause; where the log takes no entry it is empty, and `report` says what
   was found.

@@ -60,11 +60,15 @@ SELECT n.clock, h.size, h.last_at,
         WHERE a.namespace_id = n.id AND a.id = freeze_row.agent) AS freeze_agent,
     (SELECT e.recorded_at FROM memory_entry e WHERE e.namespace_id = n.id AND e.seq = %(seq)s) AS at_seq,
     (SELECT e.recorded_at FROM memory_entry e
-        WHERE e.namespace_id = n.id AND e.seq = %(following)s) AS at_following{also}
+        WHERE e.namespace_id = n.id AND e.seq = %(following)s) AS at_following,
+    h.closed_seq, ce.recorded_at AS closed_at, ce.person AS closed_person,
+    (SELECT p.payload FROM memory_content p
+        WHERE p.namespace_id = n.id AND p.seq = h.closed_seq AND p.item = 0 AND p.part = 'note') AS closed_note{also}
 FROM memory_namespace n JOIN memory_head h ON h.namespace_id = n.id
 LEFT JOIN hold ON TRUE LEFT JOIN memory_entry he ON he.namespace_id = n.id AND he.seq = hold.seq
 LEFT JOIN newest_freeze freeze_row ON TRUE
 LEFT JOIN memory_entry fe ON fe.namespace_id = n.id AND fe.seq = freeze_row.seq
+LEFT JOIN memory_entry ce ON ce.namespace_id = n.id AND ce.seq = h.closed_seq
 WHERE n.id = %(namespace)s
 """
 
@@ -81,7 +85,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """A hold or a freeze that stands: since which entry, on whose word and why. `agent` names who is frozen."""
+    """A hold, a freeze or a closing that stands: since which entry, on whose word and why. `agent`: who is frozen."""
 
     seq: int
     recorded_at: datetime
@@ -117,8 +121,13 @@ class Attention:
     frozen: Standing | None
     n_frozen: int
     populated: frozenset[str]
+    closed: Standing | None = None
     waiting: Mapping[str, Open] = field(default_factory=dict)
     instants: Mapping[int, datetime] = field(default_factory=dict)
+
+    @property
+    def closed_seq(self) -> int | None:
+        return self.closed.seq if self.closed is not None else None
 
 
 def populated_by(key: str, model: type[models.Model]) -> None:
@@ -173,6 +182,7 @@ def attention(namespace: int, *, now: datetime, seq: int | None = None) -> Atten
         populated=frozenset(key for key in _populated if row[f"has_{key}"]),
         waiting={key: Open(row[f"{key}_n"], as_instant(row[f"{key}_at"])) for key in _waiting if row[f"{key}_n"]},
         instants={n: as_instant(instant) for n, instant in instants.items() if instant is not None},
+        closed=_closed(row),
     )  # fmt: skip
 
 
@@ -202,6 +212,13 @@ def _standing_hold(row: Mapping[str, Any], now: datetime) -> Standing | None:
         return None
     at, note = as_instant(row["hold_at"]), _value(row["hold_note"])
     return Standing(row["hold_seq"], at, row["hold_person"], note, until_at=until)
+
+
+def _closed(row: Mapping[str, Any]) -> Standing | None:
+    if row["closed_seq"] is None:
+        return None
+    note = _value(row["closed_note"])
+    return Standing(row["closed_seq"], as_instant(row["closed_at"]), row["closed_person"], note)
 
 
 def _newest_freeze(row: Mapping[str, Any]) -> Standing | None:

@@ -50,6 +50,12 @@ def system(namespace: int) -> Actor:
     return Actor(namespace, "system", event_at=heads.values_list("last_at", flat=True).first())
 
 
+def takes_people(namespace: int) -> bool:
+    """Whether people may write there: not where it replays events, nor once it is closed; the host still may."""
+    rows = Head.objects.filter(namespace=namespace, namespace__clock="host", closed_seq__isnull=True)
+    return rows.exists()
+
+
 def stores_named(name: str) -> list[Namespace]:
     """The namespace of that name, or all of them for no name, in order.   Raises NotFound."""
     return [namespace_named(name)] if name else list(Namespace.objects.order_by("name"))

@@ -15,7 +15,10 @@ from memory.base import instants
 
 @dataclass(frozen=True, slots=True)
 class AsOf:
-    """One namespace at one point. `known_at` is the recorded instant of `seq`, None in an empty namespace."""
+    """One namespace at one point. `known_at` is the recorded instant of `seq`, None in an empty namespace.
+
+    `closed_seq`: the namespace was closed by that entry, later than `seq` perhaps: its texts are gone at every point.
+    """
 
     namespace: int
     seq: int
@@ -26,6 +29,7 @@ class AsOf:
     source_at: datetime | None = None
     pinned: bool = False
     valid_pinned: bool = False
+    closed_seq: int | None = None
 
     @property
     def is_head(self) -> bool:

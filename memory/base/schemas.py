@@ -151,10 +151,14 @@ class BatchError(BaseModel):
 
 
 class Read(BaseModel):
-    """What every read answers: the last entry that it rests on. A provisional answer may still change."""
+    """What every read answers: the last entry that it rests on. A provisional answer may still change.
+
+    closed : the entry that closed the namespace and erased all its texts, whatever the point; null while it is open.
+    """
 
     seq: int
     provisional: bool = False
+    closed: int | None = None
 
 
 class Listed[T](Read):

@@ -2,7 +2,7 @@
 
 Invariants
 - What a scan found is told even where it cannot be written down: a broken log may take no further entry.
-- In a replay namespace, which takes no writes from people, the run is written by "system".
+- Where a namespace takes no writes from people, for it replays or is closed, the run is written by "system".
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID
 from django.tasks import task
 
 from memory.agents.identity import by_person
-from memory.agents.setup import system
+from memory.agents.setup import system, takes_people
 from memory.base import clock, gate, jobs
 from memory.base.actor import Actor
 from memory.base.jobs import Job
@@ -75,4 +75,4 @@ def actor_of(job: Job) -> Actor:
     if job.person is None:
         return host
     by = by_person(job.person, namespace=job.given["namespace"], now=clock.now())
-    return replace(by, idempotency_key=job.given.get("key", "")) if host.event_at is None else host
+    return replace(by, idempotency_key=job.given.get("key", "")) if takes_people(job.namespace) else host

@@ -102,6 +102,8 @@ def export(request: Entered, what: Query[ExportIn], point: Query[Point]) -> Http
         "Content-Type": exporting.MEDIA[done.format], "Content-Length": str(done.n_bytes),
         "Palimpsest-Seq": str(done.at_seq), "Repr-Digest": f"sha-256=:{b64encode(done.sha256).decode()}:",
     }  # fmt: skip
+    if at.closed_seq is not None:
+        headers["Palimpsest-Closed"] = str(at.closed_seq)
     if done.n_bytes > STREAMED_BYTES:
         return FileResponse(stream, headers=headers)
     with stream:

@@ -83,6 +83,12 @@ def exports_that_held(at: AsOf, items: Sequence[Item]) -> Iterator[Affected]:
             yield Affected("export", str(row.id), OUT_OF_REACH)
 
 
+def exports_with_text(at: AsOf) -> Iterator[Affected]:
+    """Every export that may hold a text of the namespace: what it met was not nothing."""
+    made = _exports(at).filter(n_items__gt=0).exclude(format__in=TEXTLESS).order_by("seq", "item")
+    yield from (Affected("export", str(row.id), OUT_OF_REACH) for row in made)
+
+
 def _entries(at: AsOf, seqs: set[int]) -> dict[int, Entry]:
     return {row.seq: row for row in Entry.objects.filter(namespace=at.namespace, seq__in=seqs)}
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from memory.agents import operations as agents
 from memory.agents.queries import role_of
-from memory.agents.setup import system
+from memory.agents.setup import system, takes_people
 from memory.base import clock, gate, ids
 from memory.base.actor import Actor
 from memory.base.answers import Appended
@@ -62,8 +62,8 @@ def export_file(
 ) -> tuple[Exported, int]:  # fmt: skip
     """Write an export into the stream and put down that it left the house; answers it and the entry that says so.
 
-    Every file that leaves is an entry of its own, also where a form was sent twice: two files left then. In a replay
-    namespace, which takes no writes from people, the entry is of the system and has the instant of the last event.
+    Every file that leaves is an entry of its own, also where a form was sent twice: two files left then. Where a
+    namespace takes no writes from people, for it replays or is closed, the entry is of the system.
     Appends: `export`. Raises as `exporting.export`.
     """
     done = exporting.export(by, at, stream, format=format, selection=selection, progress=progress)
@@ -74,8 +74,7 @@ def export_file(
     }  # fmt: skip
     draft = Draft("export_run", identity, ExportRun, row, {"report": selection.told})
     drafting.seal([draft])
-    is_replay = Namespace.objects.filter(pk=by.namespace, clock="replay").exists()
-    writer = system(by.namespace) if is_replay else replace(by, idempotency_key="")
+    writer = replace(by, idempotency_key="") if takes_people(by.namespace) else system(by.namespace)
     with opened(writer, verb="export", need=gate.READ) as entry:
         entry.add(draft)
     return done, entry.seq

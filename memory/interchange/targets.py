@@ -23,6 +23,7 @@ from memory.base.errors import Forbidden, Invalid
 from memory.base.text import NAMESPACE_PATTERN
 from memory.interchange import sources
 from memory.ledger.models import Namespace
+from memory.ledger.operations.appending import require_open
 from memory.ledger.operations.founding import found
 
 
@@ -38,7 +39,10 @@ def owners_of(name: str) -> list[int]:
 
 
 def require_own(by: Actor, names: Iterable[str]) -> dict[str, Namespace]:
-    """The standing ones of the target namespaces.   Raises Invalid (a name), Forbidden (one that `by` does not own)."""
+    """The standing ones of the target namespaces.
+
+    Raises Invalid (a name), Forbidden (one that `by` does not own, or that is closed).
+    """
     wanted = list(names)
     for name in wanted:
         if not NAMESPACE_PATTERN.fullmatch(name):
@@ -46,6 +50,7 @@ def require_own(by: Actor, names: Iterable[str]) -> dict[str, Namespace]:
     stand = standing(wanted)
     for name, namespace in stand.items():
         _require_owner(by, namespace.pk, name)
+        require_open(namespace.pk)
     return stand
 
 

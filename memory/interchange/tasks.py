@@ -29,6 +29,7 @@ from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import IMPORTERS, import_file
 from memory.interchange.reports import as_json
 from memory.ledger.models import Namespace
+from memory.ledger.operations.appending import require_open
 
 KIND = "import"
 MOST_BYTES = 512 * 1024**2
@@ -70,9 +71,11 @@ class Answer:
 def ask_import(by: Actor, *, pieces: Iterable[bytes], asked: Asked) -> Answer:
     """Take an uploaded file in and import it, or say what an import would do.
 
-    Raises Forbidden (owners only), Invalid (format, names), TooLarge, IdempotencyMismatch (key of another upload).
+    Raises Forbidden (owners only; the namespace is closed), Invalid (format, names), TooLarge, IdempotencyMismatch
+    (key of another upload).
     """
     gate.permits(by, gate.OWN)
+    require_open(by.namespace)
     if asked.format not in IMPORTERS:
         raise Invalid.at("format", expected=" or ".join(sorted(IMPORTERS)), got=asked.format)
     for name in ("base", "only", "source"):

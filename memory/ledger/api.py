@@ -8,13 +8,14 @@ from ninja import Path, Query
 from ninja.responses import Status
 
 from memory.base import gate
+from memory.base.actor import Actor
 from memory.base.doors import Entered, Routes, actor, made, page
 from memory.base.errors import Invalid, NotFound
 from memory.ledger.erasures import ErasureIn, ErasureList, ErasureOut, ErasureRowOut, ReceiptOut
 from memory.ledger.kernel.note import NoteError
-from memory.ledger.operations import erasing, previews
+from memory.ledger.operations import closing, erasing, previews
+from memory.ledger.queries import asof, proofs, receipts, verification
 from memory.ledger.queries import entries as reads
-from memory.ledger.queries import proofs, receipts, verification
 from memory.ledger.schemas import (
     CheckpointOut,
     ConsistencyOut,
@@ -88,16 +89,19 @@ def consistency(request: Entered, point: Query[Point], first: SeqParameter, seco
 @routes.read("/ledger/verify", answer=ScanOut, method="POST")
 def verify(request: Entered, body: VerifyIn) -> ScanOut:
     """Hash the whole ledger again; believe nothing that is stored."""
+    namespace = request.auth.namespace
     try:
-        return ScanOut.of(verification.scan(request.auth.namespace, kept=body.kept))
+        return ScanOut.of(verification.scan(namespace, kept=body.kept), closed=asof.now(namespace).closed_seq)
     except NoteError as error:
         raise Invalid.at("kept", expected="the text of a checkpoint", got=error) from error
 
 
 @routes.write("/erasures", need=gate.ERASE, answer=ErasureOut, makes=True, codes=("on_hold",))
 def erase(request: Entered, body: ErasureIn) -> Status[ErasureOut]:
-    """Erase text for good: of records, of items, or whatever names a subject; digests and proofs stay."""
+    """Erase text for good: of records, of items, whatever names a subject, or all of it; digests and proofs stay."""
     by = actor(request, body.run)
+    if body.namespace:
+        return _close(request, body, by)
     found = previews.asked(by.namespace, records=body.records, items=body.items, subject=body.subject)
     if body.dry_run:
         would = previews.preview(by, found=found, quoting=body.quoting)
@@ -117,6 +121,16 @@ def erase(request: Entered, body: ErasureIn) -> Status[ErasureOut]:
         url=page(request, f"/erasures/{done.seq}"), n_within_words=found.n_within_words,
     )  # fmt: skip
     return made(answer, is_new=is_new)
+
+
+def _close(request: Entered, body: ErasureIn, by: Actor) -> Status[ErasureOut]:
+    if body.dry_run:
+        would = ErasureOut.of_all(closing.closing_preview(by), url=page(request, "/erasures/close"))
+        return made(would, is_new=False)
+    done = closing.close_namespace(by, confirm=body.confirm, reason=body.reason, note=body.note)
+    url = page(request, f"/erasures/{done.seq}" if done.refs else f"/ledger/{done.seq}")
+    answer = ErasureOut.of_closing(closing.closed(by.namespace, seq=done.seq), url=url, replayed=done.replayed)
+    return made(answer, is_new=not done.replayed)
 
 
 @routes.read("/erasures", answer=ErasureList)

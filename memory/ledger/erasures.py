@@ -10,6 +10,8 @@ from pydantic_core import PydanticCustomError
 
 from memory.base.canonical import INTEGER_LIMIT
 from memory.base.schemas import Act, Id, Instant, Listed, Name, Note, Read, Word, Written
+from memory.base.text import NAME_CHARS
+from memory.ledger.operations.closing import Closed, ClosingPreview
 from memory.ledger.queries.radius import Affected, Part, Quote, Radius
 from memory.ledger.queries.receipts import OUT_OF_REACH, STAYS, ErasureRow, Receipt
 from memory.ledger.schemas import ITEM_LIMIT
@@ -22,15 +24,17 @@ Address = tuple[
 
 
 class ErasureIn(Act):
-    """What is to be erased: records, items, or everything that names a subject; and why.
+    """What is to be erased: records, items, everything that names a subject, or all of the namespace; and why.
 
     `quoting` also erases the records that repeat a line of it word for word. A dry run erases nothing and tells what
-    would go.
+    would go. `namespace` erases everything and closes it for good: `confirm` is its name, word for word.
     """
 
     records: Annotated[list[Id], Field(min_length=1, max_length=REFERENCES)] | None = None
     items: Annotated[list[Address], Field(min_length=1, max_length=REFERENCES)] | None = None
     subject: Name | None = None
+    namespace: Literal[True] | None = None
+    confirm: Annotated[str, Field(max_length=NAME_CHARS)] = ""
     reason: Literal["request", "policy", "secret", "mistake", "source"]
     note: Note = ""
     quoting: StrictBool = False
@@ -38,8 +42,10 @@ class ErasureIn(Act):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if sum(given is not None for given in (self.records, self.items, self.subject)) != 1:
-            raise PydanticCustomError("one_of", "either `records`, `items` or `subject`")
+        if sum(given is not None for given in (self.records, self.items, self.subject, self.namespace)) != 1:
+            raise PydanticCustomError("one_of", "either `records`, `items`, `subject` or `namespace`")
+        if self.namespace and self.quoting:
+            raise PydanticCustomError("quoting", "no `quoting` where the whole namespace goes")
         return self
 
 
@@ -100,10 +106,13 @@ class ErasureOut(Written):
     """What was erased, or what would be. `refusal` says why the act itself would be refused now, `hold` who holds.
 
     `n_within_words` items name the subject inside longer words only; they stay unless they are named by their address.
+    Of a whole namespace `parts` holds the first alone, and `by_kind` counts all items; the receipt has every part.
     """
 
     dry_run: bool
     parts: list[PartRef]
+    n_parts: int
+    by_kind: dict[str, int] = Field(default_factory=dict)
     n_gone_before: int
     affected: list[AffectedOut]
     n_affected: int
@@ -119,14 +128,34 @@ class ErasureOut(Written):
         parts = [PartRef.of(part) for part in found.parts if part.erased_by == done]
         n_gone = sum(part.erased_by not in (None, done) for part in found.parts)
         return cls(
-            parts=parts, n_gone_before=n_gone, dry_run=done is None,
+            parts=parts, n_parts=len(parts), n_gone_before=n_gone, dry_run=done is None,
             affected=[AffectedOut.of(one) for one in found.affected], n_affected=found.n_affected,
             quotes=[QuoteOut.of(one) for one in found.quotes], n_quotes=found.n_quotes, **told,
         )  # fmt: skip
 
+    @classmethod
+    def of_all(cls, found: ClosingPreview, **told: Any) -> ErasureOut:
+        """What closing the namespace would erase."""
+        exports = [AffectedOut.of(one) for one in found.exports]
+        return cls(
+            parts=[], n_parts=found.n_parts, by_kind=dict(found.by_kind), n_gone_before=found.n_gone_before,
+            dry_run=True, affected=exports, n_affected=len(exports), quotes=[], n_quotes=0, seq=found.at.seq,
+            refusal=found.refusal, hold=None if found.hold is None else HoldOut(**found.hold), **told,
+        )  # fmt: skip
+
+    @classmethod
+    def of_closing(cls, found: Closed, **told: Any) -> ErasureOut:
+        """What closing the namespace has erased."""
+        exports = [AffectedOut.of(one) for one in found.exports]
+        return cls(
+            parts=[PartRef.of(part) for part in found.parts], n_parts=found.n_parts, by_kind=dict(found.by_kind),
+            n_gone_before=found.n_gone_before, dry_run=False, affected=exports, n_affected=len(exports), quotes=[],
+            n_quotes=0, seq=found.seq, **told,
+        )  # fmt: skip
+
 
 class ErasureRowOut(BaseModel):
-    """One erasure in a list."""
+    """One erasure in a list. `is_closing`: it erased everything and closed the namespace."""
 
     seq: int
     recorded_at: Instant
@@ -134,6 +163,7 @@ class ErasureRowOut(BaseModel):
     principal: str
     reason: str
     n_parts: int
+    is_closing: bool
 
     @classmethod
     def of(cls, row: ErasureRow) -> ErasureRowOut:

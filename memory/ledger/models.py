@@ -232,11 +232,12 @@ class Restoration(Evidence):
 
 
 class Head(Projection):
-    """The length and last instant of a log: the row that a writer locks."""
+    """The length and last instant of a log: the row that a writer locks. `closed_seq` is the entry that closed it."""
 
     namespace = models.OneToOneField(Namespace, on_delete=models.PROTECT, primary_key=True, related_name="head")
     size = models.BigIntegerField()
     last_at = models.DateTimeField()
+    closed_seq = models.BigIntegerField(null=True)
 
 
 class Node(Projection):

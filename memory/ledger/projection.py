@@ -7,18 +7,19 @@ from collections.abc import Iterable, Sequence
 from memory.base import projections, sql
 from memory.base.models import ContentRef
 from memory.ledger.kernel import merkle
-from memory.ledger.models import Entry, Head, Node
+from memory.ledger.models import Closing, Entry, Head, Node
 
 
 class Heads:
-    """The length and last instant of a log."""
+    """The length and last instant of a log, and whether it is closed."""
 
     name = "heads"
 
     def rebuild(self, namespace: int) -> None:
         last = Entry.objects.filter(namespace=namespace).order_by("-seq").first()
         if last is not None:
-            values = {"size": last.seq, "last_at": last.recorded_at}
+            closing = Closing.objects.filter(namespace=namespace).values_list("seq", flat=True).first()
+            values = {"size": last.seq, "last_at": last.recorded_at, "closed_seq": closing}
             Head.objects.update_or_create(namespace_id=namespace, defaults=values)
 
     def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:

@@ -37,7 +37,7 @@ class Point(BaseModel):
 
 def rests_on(at: AsOf) -> dict[str, Any]:
     """What every read says of its point."""
-    return {"seq": at.seq, "provisional": at.provisional}
+    return {"seq": at.seq, "provisional": at.provisional, "closed": at.closed_seq}
 
 
 class EntryFilter(BaseModel):
@@ -217,11 +217,11 @@ class ScanOut(Read):
     faults: list[FaultOut]
 
     @classmethod
-    def of(cls, found: Scan) -> ScanOut:
+    def of(cls, found: Scan, *, closed: int | None) -> ScanOut:
         counted = [name for name in cls.model_fields if name.startswith("n_") and name != "n_faults"]
         verdicts = VerdictsOut(content=found.content, inclusion=found.inclusion, consistency=found.consistency)
         return cls(
-            seq=found.size, size=found.size, root=found.root.hex(), verdicts=verdicts, n_faults=len(found.faults),
-            faults=[FaultOut.of(fault) for fault in found.faults[:LIST_ITEMS]],
+            seq=found.size, closed=closed, size=found.size, root=found.root.hex(), verdicts=verdicts,
+            n_faults=len(found.faults), faults=[FaultOut.of(fault) for fault in found.faults[:LIST_ITEMS]],
             **{name: getattr(found, name) for name in counted},
         )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The table that says that a namespace is closed, and the triggers that keep it append-only."""
+"""The table that says that a namespace is closed, with its triggers, and the same word at the head of the log."""
 
 import django.db.models.deletion
 from django.db import migrations, models
@@ -49,6 +49,11 @@ class Migration(migrations.Migration):
                     ),
                 ],
             },
+        ),
+        migrations.AddField(
+            model_name="head",
+            name="closed_seq",
+            field=models.BigIntegerField(null=True),
         ),
         memory.base.triggers.Guard(
             table="memory_closing",

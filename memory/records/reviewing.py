@@ -101,8 +101,9 @@ def lapse(by: Actor) -> Appended | None:
 
 
 def overdue(now: datetime) -> list[int]:
-    """The namespaces in which something held is past its date; a replay's clock is its loader's."""
-    rows = Held.objects.filter(until_at__lte=now, namespace__clock="host").order_by("namespace")
+    """The namespaces in which something held is past its date; a replay's clock is its loader's, a closed one ends."""
+    open_ones = {"namespace__clock": "host", "namespace__head__closed_seq": None}
+    rows = Held.objects.filter(until_at__lte=now, **open_ones).order_by("namespace")
     namespaces = rows.values_list("namespace", flat=True).distinct()
     return [one for one in namespaces if waiting(one).filter(until_at__lte=now).exists()]
 

@@ -173,6 +173,10 @@ PAGES: Mapping[str, Samples] = {
     "laws/comparisons/<uuid:job>": lambda world: _each("/laws/comparisons/{}", *world.comparisons),
     "erasures": lambda world: [*_all("/erasures"), *_all("/erasures", by="charlie")],
     "erasures/new": _erasing,
+    "erasures/close": lambda world: [
+        *_all("/erasures/close"),
+        Sample("/erasures/close", "charlie", status=403),
+    ],
     "erasures/<int:seq>": lambda world: [
         *_all(f"/erasures/{world.erased_seq}"),
         *_all(f"/erasures/{world.erased_seq}", by="charlie"),

@@ -26,7 +26,7 @@ class ErasureForm(forms.Form):
         help_text="Kept with the entry, and a text like any other: do not repeat here what is to go.",
     )  # fmt: skip
     typed = forms.CharField(
-        label="Confirm", max_length=40, strip=True,
+        label="Confirm", max_length=100, strip=True,
         widget=forms.TextInput(attrs={"class": "mono", "autocomplete": "off", "spellcheck": "false"}),
     )  # fmt: skip
 

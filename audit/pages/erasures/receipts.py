@@ -63,7 +63,7 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
 @page("erasures")
 def shown(request: HttpRequest, visit: Visit, seq: int) -> HttpResponse:
     """The receipt: what is gone, what stays and why, what nobody here can reach."""
-    found = receipts.receipt(visit.at, seq=seq)
+    found = receipts.receipt(visit.at, seq=seq, most=PARTS_SHOWN)
     names = person_names({found.row.person} if found.row.person is not None else set())
     context = {
         "trail": (Link("Erasures", f"/erasures{visit.carry}"), Link(f"seq {seq}", "")),
@@ -71,8 +71,8 @@ def shown(request: HttpRequest, visit: Visit, seq: int) -> HttpResponse:
         "row": _row(found.row, names),
         "note": covered(found.note),
         "touched": _touched(found),
-        "groups": items.of_parts(found.parts[:PARTS_SHOWN], {}, carry=visit.carry),
-        "n_left_out": max(0, len(found.parts) - PARTS_SHOWN),
+        "groups": items.of_parts(found.parts, {}, carry=visit.carry),
+        "n_left_out": found.row.n_parts - len(found.parts),
         "stays": STAYS,
         "out_of_reach": OUT_OF_REACH,
         "told": recorded.told(request, carry=visit.carry),

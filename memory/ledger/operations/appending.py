@@ -31,6 +31,9 @@ from memory.ledger.models import Content, Entry, Erasure, Head, Item, Name, Name
 from memory.ledger.queries.leaves import leaf_fields
 
 ATTEMPTS = 5
+# What the host still writes where a namespace is closed: what it checked, what left the house, who may read the log,
+# and the erasure of what these have said.
+AFTER_CLOSING = frozenset({"admit_member", "erase", "export", "publish_key", "record_check"})
 
 Companion = Callable[["OpenEntry"], None]
 _companions: list[Companion] = []
@@ -174,14 +177,15 @@ def opened(
     The body adds sealed drafts and may raise; on leaving it the entry is written. If the actor's idempotency key was
     used before with the same `request`, `entry.is_replay` is true and nothing may be added.
 
-    Raises Forbidden, Stopped (gate); IdempotencyMismatch, Erased (key used before); Conflict (nothing to write).
+    Raises Forbidden (the namespace is closed, or replays), Forbidden, Stopped (gate); IdempotencyMismatch, Erased (key
+    used before); Conflict (nothing to write).
     """
     book = names or book_for(by)
     book.learn([by.host, by.on_behalf_of])
     asked = canonical(request) if by.idempotency_key else b""
     with transaction.atomic():
         namespace, head = lock_head(by.namespace)
-        _admits(namespace, by)
+        _admits(namespace, head, by, verb)
         gate.passes(by, need)
         entry = OpenEntry(by, verb, namespace, head.size + 1, _reading(by, head))
         entry.replayed_seq = _answered(by, namespace, verb, asked)
@@ -227,10 +231,31 @@ def lock_head(namespace: int) -> tuple[Namespace, Head]:
     return sql.loaded(Namespace, rows[0][width:]), sql.loaded(Head, rows[0][:width])
 
 
-def _admits(namespace: Namespace, by: Actor) -> None:
-    """A replay namespace takes writes from its loader alone, and only with the event's own instant."""
+def _admits(namespace: Namespace, head: Head, by: Actor, verb: str) -> None:
+    """A closed namespace takes nothing but AFTER_CLOSING from the host.
+
+    A replay namespace takes writes from its loader alone, and only with the event's own instant.
+    """
+    if head.closed_seq is not None and not (by.kind == "system" and verb in AFTER_CLOSING):
+        raise _closed(head.closed_seq)
     if namespace.clock == "replay" and by.event_at is None and by.kind != "system":
         raise Forbidden("This namespace replays events; it is closed to all but its loader.")
+
+
+def require_open(namespace: int) -> None:
+    """Raise Forbidden where the namespace is closed: for what takes text in before it asks for the lock."""
+    seq = closed_seq(namespace)
+    if seq is not None:
+        raise _closed(seq)
+
+
+def closed_seq(namespace: int) -> int | None:
+    """The entry that closed the namespace; None while it is open."""
+    return Head.objects.filter(namespace=namespace).values_list("closed_seq", flat=True).first()
+
+
+def _closed(seq: int) -> Forbidden:
+    return Forbidden(f"This namespace was closed by entry {seq}: its texts are erased and it takes no writes.", seq=seq)
 
 
 def _reading(by: Actor, head: Head) -> datetime:

@@ -59,7 +59,7 @@ def erase(by: Actor, *, items: Sequence[Address], reason: str, note: str = "", q
     """
     # Before anything is read: whoever may not erase learns nothing of what stands or is gone.
     gate.passes(by, gate.ERASE)
-    _require_reason(reason)
+    require_reason(reason)
     if not items:
         raise Invalid.at("items", expected="at least one item to erase")
     request = _request(items, reason=reason, note=note, quoting=quoting)
@@ -77,7 +77,7 @@ def erase_subject(by: Actor, *, subject: str, reason: str, note: str = "", quoti
     Raises as `erase`, and Conflict (nothing names it), IdempotencyMismatch.
     """
     gate.passes(by, gate.ERASE)
-    _require_reason(reason)
+    require_reason(reason)
     wanted, head = subject_of(subject), asof.now(by.namespace).seq
     items = _whole(naming_items(by.namespace, wanted))
     earlier = _under_key(by)
@@ -105,7 +105,8 @@ def answer_of(namespace: int, seq: int) -> Erased:
     return Erased(seq, tuple(refs), replayed=True)
 
 
-def _require_reason(reason: str) -> None:
+def require_reason(reason: str) -> None:
+    """Raises Invalid."""
     if reason not in REASONS:
         raise Invalid.at("reason", expected=" or ".join(REASONS), got=reason)
 
@@ -140,9 +141,9 @@ def _erase(
         found = with_unused_names(by.namespace, found)
         gone = erased_parts(by.namespace, [(item.seq, item.item) for item in found])
         refs = tuple(ref for ref in parts_of(found) if ref not in gone)
-        report = _forget(by.namespace, refs, seq=entry.seq)
+        report = forget(by.namespace, refs, seq=entry.seq)
         entry.add(*_drafts(refs, reason=reason, note=note, report=report))
-        entry.then(lambda: _delete(by.namespace, refs))
+        entry.then(lambda: delete(by.namespace, refs))
         entry.then(empty_log_after_commit)
     return Erased(entry.seq, refs)
 
@@ -156,7 +157,7 @@ def _all_gone(namespace: int, items: Sequence[Item]) -> int | None:
     return max(gone.values()) if gone.keys() >= wanted else None
 
 
-def _forget(namespace: int, refs: Sequence[ContentRef], *, seq: int) -> dict[str, Any]:
+def forget(namespace: int, refs: Sequence[ContentRef], *, seq: int) -> dict[str, Any]:
     """Let every derived table and every other place forget; answers what was touched, for the receipt."""
     derived = {each.name: each.forget(namespace, refs, seq=seq) for each in projections.registered()}
     swept = {place: function(namespace, refs) for place, function in _sweeps.items()}
@@ -167,15 +168,19 @@ def _forget(namespace: int, refs: Sequence[ContentRef], *, seq: int) -> dict[str
 
 
 def _drafts(refs: Sequence[ContentRef], *, reason: str, note: str, report: dict[str, Any]) -> list[Draft]:
-    drafts = []
-    for index, (seq, item, part) in enumerate(refs):
-        row = {"target_seq": seq, "target_item": item, "target_part": part, "reason": reason}
-        parts = {"report": report, **({"note": note} if note else {})} if index == 0 else {}
-        drafts.append(Draft("erasure", ids.new_id(), Erasure, row, parts))
+    drafts = [named(ref, reason=reason) for ref in refs]
+    drafts[0].parts |= {"report": report, **({"note": note} if note else {})}
     return drafts
 
 
-def _delete(namespace: int, refs: Sequence[ContentRef]) -> None:
+def named(ref: ContentRef, *, reason: str) -> Draft:
+    """The row that names one part as erased."""
+    row = {**dict(zip(TARGET, ref, strict=True)), "reason": reason}
+    return Draft("erasure", ids.new_id(), Erasure, row)
+
+
+def delete(namespace: int, refs: Sequence[ContentRef]) -> None:
+    """Delete the content and the names, which Erasure rows of this transaction name."""
     contents = [(namespace, *ref) for ref in refs if ref[2] != "name"]
     names = [(namespace, seq, item) for seq, item, part in refs if part == "name"]
     where = "namespace_id = %s AND seq = %s AND item = %s"

@@ -65,8 +65,8 @@ def preview(by: Actor, *, found: Asked, quoting: bool = False) -> Preview:
     """What erasing these items would take.   Raises NotFound (no such item)."""
     at = asof.now(by.namespace)
     items = with_unused_names(by.namespace, going(by.namespace, found.items, quoting=quoting))
-    refusal, hold = _refusal(by)
-    return Preview(at, tuple(items), radius.radius(at, items=items), refusal, hold)
+    refused, hold = refusal(by)
+    return Preview(at, tuple(items), radius.radius(at, items=items), refused, hold)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,8 @@ def done(namespace: int, erased: Erased) -> Radius:
     return radius.radius(asof.now(namespace), items=items)
 
 
-def _refusal(by: Actor) -> tuple[str | None, Mapping[str, Any] | None]:
+def refusal(by: Actor) -> tuple[str | None, Mapping[str, Any] | None]:
+    """The code of why an erasure would be refused now, and the hold that forbids it."""
     try:
         gate.passes(by, gate.ERASE)
     except OnHold as error:

@@ -21,6 +21,7 @@ class LogEnd:
 
     size: int
     last_at: datetime
+    closed_seq: int | None = None
     instants: Mapping[int, datetime] = field(default_factory=dict)
 
 
@@ -75,12 +76,12 @@ def resolve(namespace: int, *, valid_at: str = "", known_at: str = "", log: LogE
         known = head.instants.get(seq) or _recorded_at(namespace, seq)
     return AsOf(
         namespace=namespace, seq=seq, head=head.size, valid_at=valid, known_at=known, provisional=provisional,
-        source_at=source, pinned=bool(known_at), valid_pinned=bool(valid_at),
+        source_at=source, pinned=bool(known_at), valid_pinned=bool(valid_at), closed_seq=head.closed_seq,
     )  # fmt: skip
 
 
 def _log_end(namespace: int) -> LogEnd:
-    head = Head.objects.filter(namespace=namespace).values_list("size", "last_at").first()
+    head = Head.objects.filter(namespace=namespace).values_list("size", "last_at", "closed_seq").first()
     if head is None:
         raise NotFound("There is no such namespace.")
     return LogEnd(*head)

@@ -67,7 +67,9 @@ class Radius:
 
 Contribution = Callable[[AsOf, Sequence[Item]], Iterable[Affected]]
 Quoting = Callable[[AsOf, Sequence[Item]], Iterable[Quote]]
+Departures = Callable[[AsOf], Iterable[Affected]]
 _contributions: list[Contribution] = []
+_departures: list[Departures] = []
 _quotings: list[Quoting] = []
 
 
@@ -107,6 +109,17 @@ def out_of_reach(at: AsOf, *, items: Sequence[Item]) -> tuple[Affected, ...]:
     """What left the house and held the items: it is told, and cannot be called back."""
     told = (one for contribution in _contributions for one in contribution(at, items))
     return tuple(dict.fromkeys(one for one in told if one.kind in OUT_OF_REACH))[:AFFECTED_SHOWN]
+
+
+def told_of_all(function: Departures) -> None:
+    """Register what left the house and may hold a text of the namespace, whichever."""
+    if function not in _departures:
+        _departures.append(function)
+
+
+def left_the_house(at: AsOf) -> tuple[Affected, ...]:
+    """Everything that left the house with a text of the namespace, by the point."""
+    return tuple(one for departures in _departures for one in departures(at))[:AFFECTED_SHOWN]
 
 
 def quotes_of(at: AsOf, *, items: Sequence[Item]) -> list[Quote]:

@@ -8,23 +8,25 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from django.db import connection
-from django.db.models import Count, Min
+from django.db.models import Count, Min, Q
 
 from memory.base.asof import AsOf
 from memory.base.errors import NotFound
 from memory.base.models import ContentRef
 from memory.ledger.drafts import unpack
-from memory.ledger.models import Entry, Erasure
+from memory.ledger.models import Entry, Erasure, Item
 from memory.ledger.queries import radius
-from memory.ledger.queries.addressed import items_at
+from memory.ledger.queries.addressed import Address, items_at
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.radius import Affected, Part
+
+CLOSING = "close_namespace"
 
 OUT_OF_REACH = (
     ("backups", "Copies of the database made before; apply the list of commitments after restoring one."),
@@ -44,7 +46,10 @@ STAYS = (
 
 @dataclass(frozen=True, slots=True)
 class ErasureRow:
-    """One erasure in a list. `reason` is its code, `n_parts` how many parts it erased."""
+    """One erasure in a list. `reason` is its code, `n_parts` how many parts it erased.
+
+    `is_closing`: it erased everything and closed the namespace.
+    """
 
     seq: int
     recorded_at: datetime
@@ -52,6 +57,7 @@ class ErasureRow:
     principal: str
     reason: str
     n_parts: int
+    is_closing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +109,49 @@ def erasures(at: AsOf, *, before: int | None = None, limit: int = 50) -> list[Er
 
 def count_erasures(at: AsOf) -> int:
     """How many erasures `erasures` lists over all its pages."""
-    return Entry.objects.filter(namespace=at.namespace, seq__lte=at.seq, verb="erase").count()
+    # A namespace that held no text at all is closed by an entry of one item, which erases nothing.
+    erased = Q(verb="erase") | Q(verb=CLOSING, n_items__gt=1)
+    return Entry.objects.filter(erased, namespace=at.namespace, seq__lte=at.seq).count()
 
 
-def receipt(at: AsOf, *, seq: int) -> Receipt:
-    """The receipt of the erasing entry.   Raises NotFound (no such entry; it erased nothing)."""
-    rows = list(Erasure.objects.filter(namespace=at.namespace, seq=seq, seq__lte=at.seq).order_by("item"))
+def receipt(at: AsOf, *, seq: int, most: int | None = None) -> Receipt:
+    """The receipt of the erasing entry, with its first `most` parts.
+
+    Raises NotFound (no such entry; it erased nothing).
+    """
+    named = Erasure.objects.filter(namespace=at.namespace, seq=seq, seq__lte=at.seq)
+    rows = list(named.order_by("item") if most is None else named.order_by("item")[: most + 1])
     if not rows:
         raise NotFound(f"There is no erasure {seq} as of entry {at.seq}.")
+    n_parts = len(rows) if most is None or len(rows) <= most else named.count()
     entry = Entry.objects.get(namespace=at.namespace, seq=seq)
-    stored = contents_of(at.namespace, [(seq, rows[0].item)])[seq, rows[0].item]
+    told = (seq, 0 if entry.verb == CLOSING else rows[0].item)
+    stored = contents_of(at.namespace, [told])[told]
     again = Erasure.objects.filter(namespace=at.namespace, target_seq=seq).order_by("seq")
-    refs = [(row.target_seq, row.target_item, row.target_part) for row in rows]
-    items = {(one.seq, one.item): one for one in items_at(at.namespace, [(at_, item) for at_, item, _ in refs])}
+    refs = [(row.target_seq, row.target_item, row.target_part) for row in rows[:most]]
+    items = _items(at, entry, refs)
     return Receipt(
-        row=_row(entry, rows[0].reason, len(rows)), note=stored.get("note", ""), touched=stored.get("report"),
+        row=_row(entry, rows[0].reason, n_parts), note=stored.get("note", ""), touched=stored.get("report"),
         parts=tuple(Part(*ref, items[ref[:2]].kind, items[ref[:2]].object, seq) for ref in refs),
         commitments={ref: unpack(items[ref[:2]].parts)[ref[2]] for ref in refs},
-        exports=radius.out_of_reach(replace(at, seq=seq), items=list(items.values())), scrub=scrub_after(at, seq=seq),
+        exports=_exports(replace(at, seq=seq), entry, items.values()), scrub=scrub_after(at, seq=seq),
         engine=connection.vendor, erased_by=again.values_list("seq", flat=True).first(),
     )  # fmt: skip
+
+
+def _items(at: AsOf, entry: Entry, refs: Sequence[ContentRef]) -> dict[Address, Item]:
+    """The items of the parts, which are in the order of the ledger where a namespace was closed."""
+    if entry.verb == CLOSING:
+        found: Iterable[Item] = Item.objects.filter(
+            namespace=at.namespace, seq__gte=refs[0][0], seq__lte=refs[-1][0]
+        ).iterator()
+    else:
+        found = items_at(at.namespace, [(seq, item) for seq, item, _ in refs])
+    return {(one.seq, one.item): one for one in found}
+
+
+def _exports(at: AsOf, entry: Entry, items: Iterable[Item]) -> tuple[Affected, ...]:
+    return radius.left_the_house(at) if entry.verb == CLOSING else radius.out_of_reach(at, items=list(items))
 
 
 def scrub_after(at: AsOf, *, seq: int) -> Scrub | None:
@@ -131,4 +160,5 @@ def scrub_after(at: AsOf, *, seq: int) -> Scrub | None:
 
 
 def _row(entry: Entry, reason: str, n_parts: int) -> ErasureRow:
-    return ErasureRow(entry.seq, entry.recorded_at, entry.person, entry.principal, reason, n_parts)
+    is_closing = entry.verb == CLOSING
+    return ErasureRow(entry.seq, entry.recorded_at, entry.person, entry.principal, reason, n_parts, is_closing)
