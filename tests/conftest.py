@@ -45,8 +45,8 @@ def lifted_triggers(connection: BaseDatabaseWrapper) -> Iterator[None]:
                 cursor.execute(statement)
 
 
-def empty_text_indexes(connection: BaseDatabaseWrapper) -> None:
-    """Take away every text that transactional tests indexed."""
+def empty_indexes(connection: BaseDatabaseWrapper) -> None:
+    """Take away what transactional tests left in indexes beside the models: texts and, on SQLite, rectangles."""
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
             cursor.execute("TRUNCATE memory_recordtext, memory_recordtext_total")
@@ -56,6 +56,7 @@ def empty_text_indexes(connection: BaseDatabaseWrapper) -> None:
         )
         for (name,) in cursor.fetchall():
             cursor.execute(f"DROP TABLE {connection.ops.quote_name(name)}")
+        cursor.execute("DELETE FROM memory_factrect_space")
 
 
 _flush = TransactionTestCase._fixture_teardown
@@ -66,7 +67,7 @@ def _flush_without_triggers(self: TransactionTestCase) -> None:
         for alias in self._databases_names(include_mirrors=False):
             stack.enter_context(lifted_triggers(connections[alias]))
         _flush(self)
-    empty_text_indexes(connections["default"])
+    empty_indexes(connections["default"])
 
 
 TransactionTestCase._fixture_teardown = _flush_without_triggers

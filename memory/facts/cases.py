@@ -27,25 +27,44 @@ Turn = tuple[int, Sequence[Statement], Sequence[Statement], Spec]
 
 
 def after(
-    namespace: int, seq: int, rows: Sequence[FactState], specs: Mapping[UUID, Spec], counts: Mapping[Entity, Counts]
-) -> None:
-    """Open and close cases for what entry `seq` has brought or changed. `counts` are those after it."""
+    namespace: int, seq: int, rows: Sequence[FactState], specs: Mapping[UUID, Spec], counts: Mapping[Entity, Counts],
+    *, may_close: bool,
+) -> None:  # fmt: skip
+    """Open and close cases for what entry `seq` has brought or changed. `counts` are those after it.
+
+    may_close : false where facts only came, since no new fact ends a contradiction.
+    """
     entities = dict.fromkeys((row.subject, row.attribute) for row in rows)
     standing = _open(namespace, entities)
-    asked = [
-        row for row in rows
-        if (row.subject, row.attribute) not in standing and counting(row, seq) is not None
-        and _can_clash(specs[row.attribute], counts.get((row.subject, row.attribute), {}))
-    ]  # fmt: skip
-    opened = {
-        (row.subject, row.attribute): None
-        for row, others in overlapping(namespace, asked, seq=seq)
-        if _contradicted(row, others, specs[row.attribute], seq)
-    }
+    asked: dict[Entity, list[FactState]] = {}
+    for row in rows:
+        entity = (row.subject, row.attribute)
+        if entity not in standing and counting(row, seq) and _can_clash(specs[row.attribute], counts.get(entity, {})):
+            asked.setdefault(entity, []).append(row)
+    opened = list(_contradicting(namespace, seq, asked, specs))
     sql.insert(ConflictCase, [(namespace, case_id(*entity), *entity, seq, None) for entity in opened])
-    for entity in standing:
+    for entity in standing if may_close else ():
         if not _still(namespace, entity, specs[entity[1]], seq):
             _close(namespace, entity, seq)
+
+
+def _contradicting(
+    namespace: int, seq: int, asked: Mapping[Entity, list[FactState]], specs: Mapping[UUID, Spec]
+) -> Iterator[Entity]:
+    """The entities of which one of the facts is contradicted.
+
+    One fact of each is compared, then two, four and so on: most entities are decided by their first.
+    """
+    waiting, start, size = dict(asked), 0, 1
+    while waiting:
+        wave = [row for members in waiting.values() for row in members[start : start + size]]
+        for row, others in overlapping(namespace, wave, seq=seq):
+            entity = (row.subject, row.attribute)
+            if entity in waiting and _contradicted(row, others, specs[row.attribute], seq):
+                del waiting[entity]
+                yield entity
+        start, size = start + size, size * 2
+        waiting = {entity: members for entity, members in waiting.items() if len(members) > start}
 
 
 def _can_clash(spec: Spec, counts: Mapping[str, int]) -> bool:
@@ -79,7 +98,9 @@ def _still(namespace: int, entity: Entity, spec: Spec, seq: int) -> bool:
 
 def _close(namespace: int, entity: Entity, seq: int) -> None:
     rows = ConflictCase.objects.filter(namespace=namespace, id=case_id(*entity), closed_seq__isnull=True)
-    rows.update(closed_seq=seq)
+    # What one entry opens and closes was never open.
+    if not rows.filter(opened_seq=seq).delete()[0]:
+        rows.update(closed_seq=seq)
 
 
 def replay(namespace: int, entity: Entity, rows: Sequence[FactState], specs: Sequence[tuple[int, Spec]]) -> None:

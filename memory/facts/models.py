@@ -209,6 +209,7 @@ class FactState(Projection):
             models.Index(fields=["namespace", "agent", "doc"], name="fact_state_agent"),
             models.Index(fields=["namespace", "value_key"], name="fact_state_value"),
             models.Index(fields=["namespace", "superseded_by"], name="fact_state_replaced"),
+            models.Index(fields=["namespace", "doc"], condition=Q(is_first=True), name="fact_state_entities"),
             models.Index(
                 fields=["namespace", "subject", "attribute"],
                 condition=Q(erased_seq__isnull=False),
@@ -240,7 +241,7 @@ class FactRect(Projection):
             models.UniqueConstraint(fields=["namespace", "doc", "known_from", "lane"], name="fact_rect_fact"),
         ]
         indexes: ClassVar = [
-            models.Index(fields=["namespace", "entity", "valid_to"], name="fact_rect_ending"),
+            models.Index(fields=["namespace", "entity", "known_from"], name="fact_rect_known"),
         ]
 
 

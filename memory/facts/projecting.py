@@ -23,7 +23,7 @@ def project_new(
     sql.insert(FactState, tuples(rows, sql.columns(FactState)))
     rectangles.add(rows)
     counts = tallies.extend(namespace, seq, rows, {}, unknown=unknown)
-    cases.after(namespace, seq, rows, specs, counts)
+    cases.after(namespace, seq, rows, specs, counts, may_close=False)
 
 
 def project_change(namespace: int, seq: int, changes: Mapping[UUID, Mapping[str, Any]]) -> None:
@@ -37,4 +37,5 @@ def project_change(namespace: int, seq: int, changes: Mapping[UUID, Mapping[str,
     rectangles.renew(namespace, rows)
     counts = tallies.extend(namespace, seq, rows, before)
     specs = specs_at(namespace, {row.attribute for row in rows}, seq)
-    cases.after(namespace, seq, [row for row in rows if row.erased_seq is None], specs, counts)
+    readable = [row for row in rows if row.erased_seq is None]
+    cases.after(namespace, seq, readable, specs, counts, may_close=True)

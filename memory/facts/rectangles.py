@@ -3,7 +3,7 @@
 Invariants
 - The pieces of one fact never overlap; together they cover its valid interval from its seq on.
 - Lane `standing` holds where the fact counts, `superseded` where a supersession closed it, and so on: one lane is asked
-  alone, so that a read of what holds never walks what does not.
+  alone, so that a read of what holds never walks what does not. An erased fact stands in lane `erased`, at every seq.
 - Rows are a pure function of the fact's state row; the incremental way and a rebuild write the same ones.
 """
 
@@ -19,7 +19,7 @@ from memory.base import sql
 from memory.facts.models import FactRect, FactState
 from memory.facts.states import acts, word
 
-LANES = {"standing": 0, "superseded": 1, "retracted": 2, "rejected": 3, "candidate": 4, "held": 5}
+LANES = {"standing": 0, "superseded": 1, "retracted": 2, "rejected": 3, "candidate": 4, "held": 5, "erased": 6}
 CHUNK = 400
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -67,14 +67,15 @@ def pieces(row: FactState) -> Iterator[Piece]:
 def _spans(row: FactState, seq: int) -> Iterator[tuple[str, datetime, datetime | None]]:
     """The valid spans once entry `seq` is written: one, or two where a supersession cuts it."""
     state, cut = word(row, seq), row.superseded_at
+    counts = "standing" if row.erased_seq is None else "erased"
     if state != "superseded" or cut is None:
-        yield state, row.valid_from, row.valid_to
+        yield counts if state == "standing" else state, row.valid_from, row.valid_to
         return
     if row.valid_to is not None and cut >= row.valid_to:
-        yield "standing", row.valid_from, row.valid_to
+        yield counts, row.valid_from, row.valid_to
         return
     if cut > row.valid_from:
-        yield "standing", row.valid_from, cut
+        yield counts, row.valid_from, cut
     yield "superseded", max(cut, row.valid_from), row.valid_to
 
 

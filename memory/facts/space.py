@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db import OperationalError, connection, connections, router
+from django.db import OperationalError, connection, router, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 from django.db.migrations.operations.base import Operation
@@ -46,10 +46,10 @@ def within(entity: str, *, low: str, high: str, known: str) -> str:
     All four are SQL expressions of integers; instants are microseconds, both ends inclusive and in order.
     """
     if connection.vendor == "postgresql":
-        instants = f"@> ({low})" if low == high else f"&& int8range({low}, {high}, '[]')"
+        instants = f"@> ({low})::bigint" if low == high else f"&& int8range(({low})::bigint, ({high})::bigint, '[]')"
         return (
-            f"{_ENTITY.format('r.')} @> ({entity}) AND {_VALID.format('r.')} {instants}"
-            f" AND {_KNOWN.format('r.')} @> ({known})"
+            f"{_ENTITY.format('r.')} @> ({entity})::bigint AND {_VALID.format('r.')} {instants}"
+            f" AND {_KNOWN.format('r.')} @> ({known})::bigint"
         )
     exact = (
         f"r.entity = {entity} AND r.valid_from <= {high} AND (r.valid_to IS NULL OR r.valid_to > {low})"
@@ -100,13 +100,6 @@ def offers_rtree(database: BaseDatabaseWrapper) -> bool:
             return False
         cursor.execute("DROP TABLE temp.memory_probe")
     return True
-
-
-def after_migration(*, using: str, **_: Any) -> None:
-    """Receiver of the end of a migration: a change of the table may have lost the triggers, another host the module."""
-    database = connections[using]
-    if database.vendor == "sqlite" and TABLE in database.introspection.table_names():
-        adapt(database)
 
 
 def triggers() -> dict[str, str]:
@@ -199,8 +192,8 @@ def _n_triggers(database: BaseDatabaseWrapper) -> int:
 
 def _build(database: BaseDatabaseWrapper) -> None:
     """What stood in a tree without its triggers may be stale, so that all of it is built anew."""
-    _lift(database)
-    with database.cursor() as cursor:
+    with transaction.atomic(using=database.alias), database.cursor() as cursor:
+        _lift(database)
         cursor.execute(f"DROP TABLE IF EXISTS {TREE}")
         cursor.execute(f"CREATE VIRTUAL TABLE {TREE} USING rtree_i32({_COLUMNS})")
         cursor.execute(f"INSERT INTO {TREE} ({_COLUMNS}) SELECT {_coordinates('r')} FROM {TABLE} r")

@@ -198,7 +198,8 @@ def rows_with(namespace: int, ids: Iterable[UUID]) -> dict[UUID, FactState]:
 def mark_first(namespace: int, rows: Sequence[FactState], *, unknown: Iterable[Entity] = ()) -> None:
     """Mark the rows that are the first of their entity; `unknown` entities have none stored. Rows are in order."""
     entities = dict.fromkeys((row.subject, row.attribute) for row in rows)
-    seen = _stored(namespace, [entity for entity in entities if entity not in set(unknown)])
+    without = set(unknown)
+    seen = _stored(namespace, [entity for entity in entities if entity not in without])
     for row in rows:
         entity = (row.subject, row.attribute)
         row.is_first = entity not in seen

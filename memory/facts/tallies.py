@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from django.db import connection
+
 from memory.base import sql
 from memory.facts.models import FactState, FactTally
 from memory.facts.states import Entity, acts, word
@@ -31,7 +33,12 @@ def extend(
     """
     changed = [row for row in rows if row.erased_seq is None]
     entities = dict.fromkeys((row.subject, row.attribute) for row in changed)
-    counts = newest(namespace, [one for one in entities if one not in set(unknown)])
+    without = set(unknown)
+    known = _newest(namespace, [one for one in entities if one not in without])
+    counts = {entity: told for entity, (_, told) in known.items()}
+    for subject, attribute in [entity for entity, (at_seq, _) in known.items() if at_seq == seq]:
+        # The entry has changed this entity before; its last counts stand.
+        FactTally.objects.filter(namespace=namespace, subject=subject, attribute=attribute, seq=seq).delete()
     for row in changed:
         told = counts.setdefault((row.subject, row.attribute), dict.fromkeys(_COLUMNS, 0))
         _count(told, row, before.get(row.id), word(row, seq))
@@ -53,21 +60,27 @@ def _count(told: Counts, row: FactState, before: str | None, now: str) -> None:
 
 def newest(namespace: int, entities: Sequence[Entity], *, seq: int | None = None) -> dict[Entity, Counts]:
     """The counts of each entity, as of the seq or now; entities without facts are missing."""
-    found: dict[Entity, Counts] = {}
-    until = "" if seq is None else " AND {0}.seq <= %s"
-    given = [] if seq is None else [seq]
+    return {entity: counts for entity, (_, counts) in _newest(namespace, entities, seq=seq).items()}
+
+
+def _newest(namespace: int, entities: Sequence[Entity], *, seq: int | None = None) -> dict[Entity, tuple[int, Counts]]:
+    found: dict[Entity, tuple[int, Counts]] = {}
+    until = "" if seq is None else f" AND u.seq <= {int(seq)}"
+    mark = "(%s::uuid, %s::uuid)" if connection.vendor == "postgresql" else "(%s, %s)"
     for start in range(0, len(entities), CHUNK):
         chunk = entities[start : start + CHUNK]
-        marks = ", ".join(["(%s, %s)"] * len(chunk))
+        # The newest seq first, by the key: asked for row by row it would walk the history of each entity.
         rows = sql.fetch(
-            f"SELECT t.subject, t.attribute, {', '.join(f't.{name}' for name in _COLUMNS)} FROM memory_facttally t"
-            f" WHERE t.namespace_id = %s AND (t.subject, t.attribute) IN (VALUES {marks})"
-            " AND t.seq = (SELECT max(u.seq) FROM memory_facttally u WHERE u.namespace_id = t.namespace_id"
-            f" AND u.subject = t.subject AND u.attribute = t.attribute{until.format('u')})",
-            [namespace, *(name for entity in chunk for name in entity), *given],
+            f"WITH asked(subject, attribute) AS (VALUES {', '.join([mark] * len(chunk))}), newest AS MATERIALIZED"
+            " (SELECT v.subject, v.attribute, (SELECT max(u.seq) FROM memory_facttally u WHERE u.namespace_id = %s"
+            f" AND u.subject = v.subject AND u.attribute = v.attribute{until}) AS seq FROM asked v)"
+            f" SELECT t.subject, t.attribute, t.seq, {', '.join(f't.{name}' for name in _COLUMNS)} FROM newest n"
+            " JOIN memory_facttally t ON t.namespace_id = %s AND t.subject = n.subject"
+            " AND t.attribute = n.attribute AND t.seq = n.seq",
+            [*(name for entity in chunk for name in entity), namespace, namespace],
         )
-        for subject, attribute, *values in rows:
-            found[sql.as_id(subject), sql.as_id(attribute)] = dict(zip(_COLUMNS, values, strict=True))
+        for subject, attribute, at_seq, *values in rows:
+            found[sql.as_id(subject), sql.as_id(attribute)] = at_seq, dict(zip(_COLUMNS, values, strict=True))
     return found
 
 

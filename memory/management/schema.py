@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.db import connections
 from django.db.migrations.executor import MigrationExecutor
 
+from memory.facts import space
 from memory.lineage.maintenance import forget_edge_statistics
 
 
@@ -21,7 +22,8 @@ def n_missing(alias: str) -> int:
 def bring_up_to_date() -> int:
     """Apply what is missing in every database; answers how many migrations that was.
 
-    A start also heals what somebody's ANALYZE has done to walks over lineage.
+    A start also heals what somebody's ANALYZE has done to walks over lineage, and fits the spatial index of facts to
+    this host.
     """
     n_applied = 0
     for alias in connections:
@@ -29,4 +31,5 @@ def bring_up_to_date() -> int:
             call_command("migrate", database=alias, interactive=False, verbosity=0, skip_checks=True)
             n_applied += missing
     forget_edge_statistics(connections["default"])
+    space.adapt(connections["default"])
     return n_applied

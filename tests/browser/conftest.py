@@ -20,7 +20,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from audit.pictures import CHROMIUM_ARGUMENTS, chromium_path
 from tests.browser.visits import Visits
-from tests.conftest import empty_text_indexes, lifted_triggers
+from tests.conftest import empty_indexes, lifted_triggers
 
 
 @pytest.fixture(scope="session")
@@ -43,7 +43,7 @@ def db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[No
         yield
         with lifted_triggers(connection):
             call_command("flush", verbosity=0, interactive=False)
-        empty_text_indexes(connection)
+        empty_indexes(connection)
         connection.close()
         cache.clear()
 

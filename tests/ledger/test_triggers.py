@@ -17,6 +17,7 @@ from memory.agents.operations import issue_token
 from memory.base.models import Content, Evidence, SameNamespaceKey
 from memory.base.sql import insert
 from memory.base.triggers import postgresql_triggers, sqlite_triggers
+from memory.facts import space
 from memory.ledger.models import Content as ContentRow
 from memory.ledger.models import Erasure, Name
 from memory.lineage.models import LINKS, Edge
@@ -159,13 +160,16 @@ def test_a_name_goes_only_with_an_erasure_of_the_part_name(world: World) -> None
 
 
 def expected_triggers() -> dict[str, set[str]]:
-    """By table, what its base class asks for: names on PostgreSQL, whole statements on SQLite."""
+    """By table, what its base class asks for: names on PostgreSQL, whole statements on SQLite, where the spatial index
+    has triggers too."""
     make = sqlite_triggers if connection.vendor == "sqlite" else postgresql_triggers
     expected = {}
     for model in GUARDED:
         table = model._meta.db_table
         statements = [text for text in make(table, erasable=PART_OF.get(table)) if text.startswith("CREATE TRIGGER")]
         expected[table] = set(statements) if connection.vendor == "sqlite" else {text.split()[2] for text in statements}
+    if space.is_kept(connection):
+        expected[space.TABLE] = set(space.triggers().values())
     return expected
 
 

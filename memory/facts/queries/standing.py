@@ -1,33 +1,68 @@
-"""What stands at a point of both clocks, and what does not: probes of the rectangles, one query for many entities.
+"""What stands at a point of both clocks, and what does not: probes of the rectangles, one statement for many entities.
 
-By a source's own instants there are no rectangles: these reads scan the facts of the entities.
+- No read by seq walks history: what counts is found by the spatial index alone, what is hidden up to a bound, what
+  ended last by halving the time before the instant.
+- By a source's own instants there are no rectangles: these reads scan the facts of the entities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import batched
 
-from django.db.models import Q
+from django.db import connection
 
+from memory.base import sql
 from memory.base.asof import AsOf
-from memory.facts.models import FactRect, FactState
+from memory.facts import space
+from memory.facts.models import FactState
 from memory.facts.rectangles import LANES, entity_key, micros
 from memory.facts.states import Entity, as_claimed, counting, word
 
 CHUNK = 200
 SHOWN = 20
+# So many hidden facts of a lane are sorted; where more cover the instant, the newest of the last so many are shown.
+SORTED, LOOKED_AT = 64, 256
+COUNTING = ("standing", "erased")
+HIDDEN = tuple(lane for lane in LANES if lane not in COUNTING)
+# The longest step of the halving, a power of two: all instants there are lie within twice as many microseconds.
+_STEP = 2**58
 
 
 def standing(at: AsOf, entities: Sequence[Entity]) -> dict[Entity, list[FactState]]:
     """The facts of each entity that count at the point, oldest first, erased ones among them."""
-    return _at_point(at, entities, ("standing",), limit=None)
+    if at.source_at is not None:
+        return _scanned(at, entities, COUNTING, None)
+    found: dict[Entity, list[FactState]] = {entity: [] for entity in entities}
+    for chunk in batched(entities, CHUNK, strict=False):
+        keys = [entity_key(at.namespace, *entity, lane) for entity in chunk for lane in COUNTING]
+        hit = (
+            f"SELECT r.doc, r.namespace_id FROM asked v CROSS JOIN {space.rectangles()}"
+            f" WHERE {_within_point(at, 'v.entity')}"
+        )
+        for row in _states(at, f"{_asked(keys)}, hit AS MATERIALIZED ({hit})", keys):
+            if (row.subject, row.attribute) in found:
+                found[row.subject, row.attribute].append(row)
+    return found
 
 
 def hidden_at(at: AsOf, entities: Sequence[Entity], *, limit: int = SHOWN) -> dict[Entity, list[FactState]]:
-    """Facts of each entity that would cover the point's instant and do not count, at most `limit` of each entity."""
-    lanes = tuple(lane for lane in LANES if lane != "standing")
-    return _at_point(at, entities, lanes, limit=limit)
+    """Facts of each entity that would cover the point's instant and do not count, oldest first.
+
+    At most `limit` for each way to be hidden, those that were hidden last. Where more than SORTED of one way cover the
+    instant, they are looked for among the last LOOKED_AT, so that the cost is bounded; the tallies count all.
+    """
+    if at.source_at is not None:
+        return _scanned(at, entities, HIDDEN, limit)
+    found: dict[Entity, list[FactState]] = {entity: [] for entity in entities}
+    for chunk in batched(entities, CHUNK, strict=False):
+        keys = [entity_key(at.namespace, *entity, lane) for entity in chunk for lane in HIDDEN]
+        docs = list(_last_hidden(at, keys, limit))
+        hit = f"SELECT v.entity AS doc, {int(at.namespace)} AS namespace_id FROM asked v"
+        for row in _states(at, f"{_asked(docs)}, hit AS ({hit})", docs) if docs else ():
+            if (row.subject, row.attribute) in found:
+                found[row.subject, row.attribute].append(row)
+    return found
 
 
 def last_before(at: AsOf, entity: Entity) -> FactState | None:
@@ -36,41 +71,101 @@ def last_before(at: AsOf, entity: Entity) -> FactState | None:
         rows = [row for row in _claimed(at, [entity]).get(entity, []) if counting(row, at.head) is not None]
         ended = [row for row in rows if (row.superseded_at or row.valid_to or at.valid_at) < at.valid_at]
         return max(ended, key=lambda row: (row.valid_to or row.superseded_at, row.doc), default=None)
-    key = entity_key(at.namespace, *entity, "standing")
-    closed = FactRect.objects.filter(namespace=at.namespace, entity=key, valid_to__lte=micros(at.valid_at))
-    docs = _known(closed, at).order_by("-valid_to", "-doc").values_list("doc", flat=True)[:SHOWN]
-    states = {row.doc: row for row in FactState.objects.filter(namespace=at.namespace, doc__in=list(docs))}
-    return next((states[doc] for doc in docs if states[doc].erased_seq is None), None)
+    keys = [entity_key(at.namespace, *entity, "standing")]
+    end = _last_end(at, keys[0])
+    if end is None:
+        return None
+    last = str(end - 1)
+    hit = (
+        f"SELECT r.doc, r.namespace_id FROM asked v CROSS JOIN {space.rectangles()}"
+        f" WHERE {space.within('v.entity', low=last, high=last, known=str(at.seq))} AND r.valid_to = {end}"
+    )
+    rows = [
+        row
+        for row in _states(at, f"{_asked(keys)}, hit AS MATERIALIZED ({hit})", keys)
+        if (row.subject, row.attribute) == entity
+    ]
+    return rows[-1] if rows else None
 
 
-def _known(rows: Any, at: AsOf) -> Any:
-    return rows.filter(Q(known_to__isnull=True) | Q(known_to__gt=at.seq), known_from__lte=at.seq)
+def _within_point(at: AsOf, entity: str) -> str:
+    instant = str(micros(at.valid_at))
+    return space.within(entity, low=instant, high=instant, known=str(at.seq))
 
 
-def _at_point(
-    at: AsOf, entities: Sequence[Entity], lanes: Sequence[str], *, limit: int | None
-) -> dict[Entity, list[FactState]]:
-    if at.source_at is not None:
-        return _scanned(at, entities, lanes, limit)
-    found: dict[Entity, list[FactState]] = {entity: [] for entity in entities}
-    for start in range(0, len(entities), CHUNK):
-        keys = [entity_key(at.namespace, *entity, lane) for entity in entities[start : start + CHUNK] for lane in lanes]
-        docs = _covering(at, keys, limit=None if limit is None else limit * len(keys))
-        for row in FactState.objects.filter(namespace=at.namespace, doc__in=docs).order_by("doc"):
-            members = found.get((row.subject, row.attribute))
-            if members is not None and (limit is None or len(members) < limit):
-                members.append(row)
-    return found
+def _asked(values: Sequence[int]) -> str:
+    """A common table of the numbers that are asked about; PostgreSQL must be told that they are wide."""
+    mark = "(%s::bigint)" if connection.vendor == "postgresql" else "(%s)"
+    return f"WITH RECURSIVE asked(entity) AS (VALUES {', '.join([mark] * len(values))})"
 
 
-def _covering(at: AsOf, keys: Sequence[int], *, limit: int | None) -> list[int]:
+def _states(at: AsOf, tables: str, values: Sequence[int]) -> Iterator[FactState]:
+    """The state rows of what the common table `hit` names, in order."""
+    rows = sql.fetch(
+        f"{tables} SELECT {sql.selected(FactState, 'f')} FROM hit JOIN memory_factstate f"
+        " ON f.namespace_id = hit.namespace_id AND f.doc = hit.doc WHERE hit.namespace_id = %s ORDER BY f.doc",
+        [*values, at.namespace],
+    )
+    return (sql.loaded(FactState, row) for row in rows)
+
+
+def _last_hidden(at: AsOf, keys: Sequence[int], limit: int) -> Iterator[int]:
+    """The documents of the last `limit` rectangles of each lane that cover the point."""
+    source = (
+        f"SELECT r.known_from, r.doc FROM {space.rectangles()} WHERE {_within_point(at, 'v.entity')} LIMIT {SORTED + 1}"
+    )
+    crowded = []
+    for key, pairs in _listed(source, keys):
+        if len(pairs) > SORTED:
+            crowded.append(key)
+        else:
+            yield from (doc for _, doc in sorted(pairs)[-limit:])
+    if not crowded:
+        return
+    namespace, seq, instant = int(at.namespace), int(at.seq), micros(at.valid_at)
+    last = (
+        f"SELECT * FROM memory_factrect c WHERE c.namespace_id = {namespace} AND c.entity = v.entity"
+        f" AND c.known_from <= {seq} ORDER BY c.known_from DESC, c.doc DESC LIMIT {LOOKED_AT}"
+    )
+    source = (
+        f"SELECT r.known_from, r.doc FROM ({last}) r WHERE (r.known_to IS NULL OR r.known_to > {seq})"
+        f" AND r.valid_from <= {instant} AND (r.valid_to IS NULL OR r.valid_to > {instant})"
+    )
+    for _, pairs in _listed(source, crowded):
+        yield from (doc for _, doc in sorted(pairs)[-limit:])
+
+
+def _listed(source: str, keys: Sequence[int]) -> Iterator[tuple[int, list[tuple[int, int]]]]:
+    """(key, pairs of known_from and doc) for each key, by one statement; `source` may speak of `v.entity`."""
+    joined = "string_agg(" if connection.vendor == "postgresql" else "group_concat("
+    text = f"{joined}CAST(x.known_from AS text) || ':' || CAST(x.doc AS text), ',')"
+    rows = sql.fetch(f"{_asked(keys)} SELECT v.entity, (SELECT {text} FROM ({source}) x) FROM asked v", keys)
+    for key, told in rows:
+        if told:
+            yield key, [(int(known), int(doc)) for known, _, doc in (one.partition(":") for one in told.split(","))]
+
+
+def _last_end(at: AsOf, key: int) -> int | None:
+    """The latest end, in microseconds, of what counted and ended at or before the instant.
+
+    Halving: a step is taken wherever something ends after it, so that each is one probe of the spatial index.
+    """
     instant = micros(at.valid_at)
-    rows = FactRect.objects.filter(
-        Q(valid_to__isnull=True) | Q(valid_to__gt=instant), namespace=at.namespace, entity__in=keys,
-        valid_from__lte=instant,
-    )  # fmt: skip
-    docs = _known(rows, at).order_by("-doc").values_list("doc", flat=True)
-    return sorted(set(docs if limit is None else docs[:limit]))
+    ends_later = (
+        f"SELECT 1 FROM {space.rectangles()} WHERE"
+        f" {space.within(str(key), low='b.past + b.step', high=str(instant - 1), known=str(at.seq))}"
+        f" AND r.valid_to <= {instant} AND r.valid_to > b.past + b.step"
+    )
+    first, step = (f"{number}::bigint" if connection.vendor == "postgresql" else str(number)
+                   for number in (space.FIRST, _STEP))  # fmt: skip
+    rows = sql.fetch(
+        f"WITH RECURSIVE halved(past, step) AS (SELECT {first}, {step} UNION ALL"
+        f" SELECT b.past + CASE WHEN b.past + b.step >= {instant} THEN 0 WHEN EXISTS ({ends_later}) THEN b.step"
+        " ELSE 0 END, b.step >> 1 FROM halved b WHERE b.step > 0) SELECT past FROM halved WHERE step = 0",
+        [],
+    )
+    past = int(rows[0][0])
+    return None if past == space.FIRST else past + 1
 
 
 def _claimed(at: AsOf, entities: Iterable[Entity]) -> dict[Entity, list[FactState]]:
