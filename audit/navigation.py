@@ -41,6 +41,7 @@ class Page:
 PAGES: tuple[Page, ...] = (
     Page("overview", "Overview", "/"),
     Page("records", "Records", "/records", group="Memory"),
+    Page("timeline", "Timeline", "/timeline", group="Memory"),
     Page("runs", "Runs", "/runs", group="What was done"),
     Page("ledger", "Ledger", "/ledger", group="Trust"),
     Page("agents", "Agents", "/agents", group="Control"),

@@ -11,12 +11,14 @@ from audit.pages.laws import urls as laws
 from audit.pages.ledger import urls as ledger
 from audit.pages.records import urls as records
 from audit.pages.runs import urls as runs
+from audit.pages.timeline import urls as timeline
 from memory.api.site import api
 
 urlpatterns = [
     *sign_in.urlpatterns,
     *overview.urlpatterns,
     *records.urlpatterns,
+    *timeline.urlpatterns,
     *runs.urlpatterns,
     *ledger.urlpatterns,
     *laws.urlpatterns,

@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 
 from audit import states
 from audit.charts.bitemporal_layout import LEAST, LEFT, OPEN_ZONE, RIGHT, TOP, WIDTH, Box, Lane, Layout, laid_out
-from audit.charts.bitemporal_values import Change, Known, Learned, Picture, Point, Version, learned
+from audit.charts.bitemporal_values import BEGINNING, Change, Known, Learned, Picture, Point, Version, learned
 from audit.charts.markup import address, attribute, number, shortened, text
 
 CHARACTER_WIDTH = 7.0
@@ -50,7 +50,7 @@ def bitemporal_svg(picture: Picture, *, drawing_id: str = "timeline") -> str:
             *(_over(lane, layout, name) for lane in layout.lanes),
             *_labels(layout),
             *_learned(picture, layout),
-            _axes(layout),
+            _axes(picture, layout),
             *_crosshair(picture.point, layout),
             "</svg>",
         ]
@@ -246,13 +246,13 @@ def _stretch(one: Learned, layout: Layout, *, y: float) -> str:
     )
 
 
-def _axes(layout: Layout) -> str:
+def _axes(picture: Picture, layout: Layout) -> str:
     """The change points of both clocks, as many of them in words as there is room for."""
-    last = layout.lanes[-1]
+    last, seqs = layout.lanes[-1], _seqs(picture, layout)
     ticks = "".join(f"M{number(place)} {number(last.bottom)}v5" for place in layout.valid.places)
     found = []
     for place, at in _spaced(zip(layout.valid.places, layout.valid.stops, strict=True), VALID_LABEL_GAP):
-        lines = _instant(at).split(" ", 1)
+        lines = _second(at).split(" ", 1)
         found.append(
             f'<text class="tick" x="{number(place)}" y="{number(last.bottom + 17)}">{lines[0]}'
             + (f'<tspan x="{number(place)}" dy="12">{lines[1]}</tspan>' if len(lines) > 1 else "")
@@ -261,8 +261,10 @@ def _axes(layout: Layout) -> str:
     for lane in layout.lanes:
         ticks += "".join(f"M{number(LEFT)} {number(place)}h-5" for place in lane.known.places)
         for place, at in _spaced(zip(lane.known.places, lane.known.stops, strict=True), KNOWN_LABEL_GAP):
-            where = f'x="{number(LEFT - 9)}" y="{number(place + 4)}"'
-            found.append(f'<text class="tick known" {where}>{_instant(at)}</text>')
+            x, seq = number(LEFT - 9), seqs.get(at)
+            first = f'<tspan x="{x}" y="{number(place - 2)}">seq {seq}</tspan>' if seq else ""
+            y = number(place + (11 if seq else 4))
+            found.append(f'<text class="tick known">{first}<tspan x="{x}" y="{y}">{_second(at)}</tspan></text>')
     names = (
         f'<text class="axis" x="{number(RIGHT)}" y="{number(layout.height - 3)}">true on (UTC) →</text>'
         f'<text class="axis known" x="6" y="14">↑ as recorded by (UTC)</text>'
@@ -281,7 +283,7 @@ def _spaced(marks: Iterable[tuple[float, datetime]], gap: float) -> list[tuple[f
 def _crosshair(point: Point, layout: Layout) -> list[str]:
     """The point: one line through all lanes, one in each, and where they meet."""
     x = layout.valid.place(point.valid_at)
-    words = f"true on {_instant(point.valid_at)}, recorded by {_recording(point.known)}"
+    words = f"true on {_second(point.valid_at)}, recorded by {_recording(point.known)}"
     found = [f'<path class="cross true-on" d="M{number(x)} 20V{number(layout.lanes[-1].bottom)}"/>']
     for lane in layout.lanes:
         y = number(lane.known.place(point.known.at))
@@ -304,16 +306,20 @@ def _valid_stops(layout: Layout) -> str:
 
 def _known_stops(picture: Picture, layout: Layout) -> str:
     """ "place=recording" of each change point of recording in the first lane, from below upwards."""
-    seqs = {known.at: known.seq for box in layout.boxes for known in _knowns(box.version)}
-    if picture.against is not None:
-        seqs.setdefault(picture.against.at, picture.against.seq)
+    seqs = _seqs(picture, layout)
     marks = []
     for place, at in zip(layout.lanes[0].known.places, layout.lanes[0].known.stops, strict=True):
         if picture.is_claimed:
             marks.append(f"{number(place)}=source:{_in_url(at)}")
-        elif at in seqs:
+        elif seqs.get(at):
             marks.append(f"{number(place)}=seq:{seqs[at]}")
     return " ".join(marks)
+
+
+def _seqs(picture: Picture, layout: Layout) -> dict[datetime, int]:
+    """The entry of each recording that has one."""
+    told = [known for box in layout.boxes for known in _knowns(box.version)]
+    return {known.at: known.seq for known in [*told, *((picture.against,) if picture.against else ())] if known.seq}
 
 
 def _knowns(version: Version) -> Sequence[Known]:
@@ -321,6 +327,8 @@ def _knowns(version: Version) -> Sequence[Known]:
 
 
 def _recording(known: Known) -> str:
+    if known == BEGINNING:
+        return "the beginning"
     return f"seq {known.seq}" if known.seq else _instant(known.at)
 
 
@@ -336,6 +344,11 @@ def _instant(at: datetime) -> str:
         return f"{moment:%Y-%m-%d %H:%M:%S.%f}"
     shown = f"{moment:%Y-%m-%d %H:%M:%S}"
     return shown.removesuffix(" 00:00:00") if shown.endswith(" 00:00:00") else shown
+
+
+def _second(at: datetime) -> str:
+    """The same to the second, for the eye."""
+    return _instant(at.replace(microsecond=0))
 
 
 def _in_url(at: datetime) -> str:

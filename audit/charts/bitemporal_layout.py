@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from audit.charts.bitemporal_values import Known, Picture, Point, Version
+from audit.charts.bitemporal_values import BEGINNING, Known, Picture, Point, Version
 
 MOST_VERSIONS = 100
 MOST_LANES = 6
@@ -201,7 +201,7 @@ def _valid_stops(versions: Iterable[Version]) -> list[datetime]:
 
 
 def _known_stops(picture: Picture, versions: Iterable[Version]) -> list[datetime]:
-    stops = [picture.against.at] if picture.against is not None else []
+    stops = [picture.against.at] if picture.against not in (None, BEGINNING) else []
     for one in versions:
         ends = (one.known_from.at, one.known_to.at if one.known_to else None, one.claimed_at)
         stops += [end for end in ends if end is not None]

@@ -9,7 +9,7 @@ Invariants
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import pairwise
 from typing import Literal
 
@@ -22,6 +22,10 @@ class Known:
 
     at: datetime
     seq: int = 0
+
+
+BEGINNING = Known(datetime.min.replace(tzinfo=UTC))
+"""Before the first recording: at this point nothing is known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from memory.base.canonical import strict_loads
 from memory.base.errors import NotFound
 from memory.base.sql import as_instant
 
-_populated: dict[str, str] = {}
+_populated: dict[str, dict[str, None]] = {}
 _waiting: dict[str, str] = {}
 
 _STANDING = """
@@ -131,8 +131,8 @@ class Attention:
 
 
 def populated_by(key: str, model: type[models.Model]) -> None:
-    """Register that the page `key` has something to show where `model` has a row of the namespace."""
-    _populated[key] = model._meta.db_table
+    """Register that the page `key` has something to show where `model` has a row of the namespace, or another one."""
+    _populated.setdefault(key, {})[model._meta.db_table] = None
 
 
 def waiting_on(key: str, statement: str) -> None:
@@ -189,8 +189,10 @@ def attention(namespace: int, *, now: datetime, seq: int | None = None) -> Atten
 def _registered() -> str:
     """The columns of what the slices above have registered."""
     columns = [
-        f"EXISTS (SELECT 1 FROM {table} WHERE namespace_id = %(namespace)s) AS has_{key}"
-        for key, table in _populated.items()
+        "("
+        + " OR ".join(f"EXISTS (SELECT 1 FROM {table} WHERE namespace_id = %(namespace)s)" for table in tables)
+        + f") AS has_{key}"
+        for key, tables in _populated.items()
     ]
     for key, statement in _waiting.items():
         columns.append(f"(SELECT count(*) FROM ({statement}) AS w) AS {key}_n")

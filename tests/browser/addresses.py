@@ -143,6 +143,12 @@ PAGES: Mapping[str, Samples] = {
         f"/records/{world.erased}/diff?with={world.root}",
     ),
     "records/<str:prefix>": lambda world: [Sample(f"/records/{world.prefix}", status=409)],
+    "timeline": lambda world: [
+        *_all("/timeline", f"/timeline?record={world.deepest}&against=seq:3&scale=ordinal"),
+        *_each("/timeline?record={}", world.withdrawn, world.erased, world.erased_child, *world.hostile[:3]),
+        Sample(f"/timeline?record={world.of_source}&known_at=source:2026-01-15T00:00:00Z", "charlie"),
+        Sample(f"/timeline?record={world.root}&true_on=never&recorded_by=seq:2", status=422),
+    ],
     "runs": lambda world: _all("/runs", "/runs?q=4411", "/runs?q=nothingofthekind"),
     "runs/<uuid:run>": lambda world: _all(
         f"/runs/{world.run}", f"/runs/{world.run}?only=refused", f"/runs/{world.hostile_run}"
@@ -206,6 +212,8 @@ FILES: Mapping[str, Samples] = {
     "records.json": lambda world: _all("/records.json"),
     "records/<uuid:record>/lineage.svg": lambda world: _all(f"/records/{world.mixed}/lineage.svg?up=3"),
     "records/<uuid:record>/lineage.json": lambda world: _all(f"/records/{world.mixed}/lineage.json"),
+    "timeline.csv": lambda world: _all(f"/timeline.csv?record={world.deepest}"),
+    "timeline.json": lambda world: _all(f"/timeline.json?record={world.deepest}"),
     "ledger.csv": lambda world: _all("/ledger.csv"),
     "ledger.json": lambda world: _all("/ledger.json"),
     "ledger/verifier.py": lambda world: _all("/ledger/verifier.py"),
