@@ -18,6 +18,7 @@ from django.http import HttpRequest
 
 from audit.navigation import (
     CARRIED,
+    MATTERS,
     AsOfReading,
     Banner,
     Frame,
@@ -65,8 +66,8 @@ def build_frame(
     """The frame of one page of one namespace at one point."""
     parameters = request.GET.dict()
     refusal = _write_refusal(member, attention=attention, at=at)
-    waiting = {page: _waiting(open_items, read_at) for page, open_items in attention.waiting.items()}
-    oldest = [open_items.oldest_at for open_items in attention.waiting.values() if open_items.oldest_at is not None]
+    whole = _together(attention.waiting.values())
+    waiting = {page: _waiting(items, read_at) for page, items in {**attention.waiting, "inbox": whole}.items()}
     carried = tuple((name, parameters[name]) for name in CARRIED if parameters.get(name))
     return Frame(
         read_at=read_at,
@@ -86,8 +87,11 @@ def build_frame(
         theme=_theme(request),
         rail_is_hidden=request.COOKIES.get("rail") == "hidden",
         head_seq=attention.head,
-        n_waiting=sum(open_items.count for open_items in attention.waiting.values()),
-        oldest_waiting=short_age(min(oldest), read_at=read_at) if oldest else "",
+        n_waiting=whole.count,
+        oldest_waiting=waiting["inbox"].oldest,
+        is_overdue=waiting["inbox"].is_overdue,
+        waits=_waits(attention, carried),
+        n_waits={key: items.count for key, items in attention.waiting.items()},
         n_frozen=attention.n_frozen,
         is_on_hold=attention.hold is not None,
         carried=carried,
@@ -128,6 +132,28 @@ def _choices(request: HttpRequest, members: Sequence[Member], member: Member) ->
     return tuple(
         NamespaceChoice(one.name, f"{path}?{urlencode({'ns': one.name})}", one.namespace == member.namespace)
         for one in members
+    )
+
+
+def _together(items: Iterable[Open]) -> Open:
+    """All that waits: the Inbox is the queue of everything."""
+    told = list(items)
+    return Open(
+        sum(one.count for one in told),
+        min((one.oldest_at for one in told if one.oldest_at is not None), default=None),
+    )
+
+
+def _waits(attention: Attention, carried: Sequence[tuple[str, str]]) -> tuple[Link, ...]:
+    """How many of each kind, in the order of MATTERS, each with its part of the Inbox."""
+    kept = [pair for pair in carried if pair[0] == "ns"]
+    return tuple(
+        Link(
+            f"{count(items.count)} {matter.one if items.count == 1 else matter.many}",
+            address("/inbox", [*kept, ("kind", key)]),
+        )
+        for key, matter in MATTERS.items()
+        if (items := attention.waiting.get(key)) is not None
     )
 
 

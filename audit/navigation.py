@@ -40,9 +40,11 @@ class Page:
 
 PAGES: tuple[Page, ...] = (
     Page("overview", "Overview", "/"),
+    Page("inbox", "Inbox", "/inbox"),
     Page("records", "Records", "/records", group="Memory"),
     Page("timeline", "Timeline", "/timeline", group="Memory"),
     Page("runs", "Runs", "/runs", group="What was done"),
+    Page("tombstones", "Dead ends", "/tombstones", group="Memory"),
     Page("ledger", "Ledger", "/ledger", group="Trust"),
     Page("agents", "Agents", "/agents", group="Control"),
     Page("imports", "Imports and exports", "/imports", group="Control"),
@@ -54,12 +56,37 @@ PAGES: tuple[Page, ...] = (
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),
 )
 
-ALWAYS_ON_THE_RAIL = frozenset({"overview", "records", "ledger", "agents", "imports", "search"})
+ALWAYS_ON_THE_RAIL = frozenset({"overview", "inbox", "records", "ledger", "agents", "imports", "search"})
 """Entries that never fold: they are how the first row of anything comes to be, or how it is found."""
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
+@dataclass(frozen=True, slots=True)
+class Matter:
+    """One kind of thing that waits for a person: its words, the verb that settles one, and the power that it takes.
+
+    ``path`` is where one is settled; it takes the id of the thing, or what it is called.
+    """
+
+    title: str
+    one: str
+    many: str
+    verb: str
+    power: Literal["review", "own"]
+    path: str
+
+
+MATTERS: dict[str, Matter] = {
+    "inbox": Matter("Held memories", "held memory", "held memories", "Review", "review", "/records/{about}"),
+    "conflicts": Matter("Conflicts", "conflict", "conflicts", "Settle", "review", "/facts/conflicts/{about}"),
+    "tombstones": Matter("Dead ends", "dead end due", "dead ends due", "Re-test or keep", "own", "/tombstones/{about}"),
+    "laws": Matter("Invariants", "broken invariant", "broken invariants", "Waive or mend", "own", "/laws/{told}"),
+    "ledger": Matter("Checks", "failing check", "failing checks", "Waive or mend", "own", "/ledger/checks/{about}"),
+}
+"""What waits, by the page that its slice registered it for; held memories wait in the Inbox itself."""
+
+
     label: str
     url: str
 
@@ -157,7 +184,8 @@ class Frame:
     shown where a control is disabled (an auditor meets no control at all: templates ask ``shows_writes``).
     ``theme`` is "", "light" or "dark", read from the cookie of that name; "" follows the system.
     ``single_owner`` prints "single owner, not four eyes" beside the namespace.
-    ``n_waiting`` and ``oldest_waiting`` go to the title of the window.
+    ``n_waiting`` and ``oldest_waiting`` go to the title of the window; ``waits`` tells them apart, each a link to its
+    part of the Inbox. ``is_overdue`` says that the oldest has waited too long.
     ``n_frozen`` agents are frozen now, and ``is_on_hold`` says whether a retention hold stands.
     ``carried`` are the pairs of ``CARRIED`` that the request has; ``carry`` is the same as a query string.
     """
@@ -181,6 +209,9 @@ class Frame:
     oldest_waiting: str = ""
     n_frozen: int = 0
     is_on_hold: bool = False
+    is_overdue: bool = False
+    waits: tuple[Link, ...] = ()
+    n_waits: Mapping[str, int] = field(default_factory=dict)
     carried: tuple[tuple[str, str], ...] = ()
 
     @property

@@ -8,6 +8,7 @@ from audit.pages.agents import urls as agents
 from audit.pages.erasures import urls as erasures
 from audit.pages.imports import urls as imports
 from audit.pages.laws import urls as laws
+from audit.pages.inbox import urls as inbox
 from audit.pages.ledger import urls as ledger
 from audit.pages.records import urls as records
 from audit.pages.runs import urls as runs
@@ -19,6 +20,7 @@ urlpatterns = [
     *overview.urlpatterns,
     *records.urlpatterns,
     *timeline.urlpatterns,
+    *inbox.urlpatterns,
     *runs.urlpatterns,
     *ledger.urlpatterns,
     *laws.urlpatterns,

@@ -53,11 +53,21 @@ function press(key) {
   return true;
 }
 
+function tick() {
+  const box = document.querySelector(`${ROW}[data-selected] input[type=checkbox]`);
+  if (!box || box.disabled) return false;
+  box.click();
+  return true;
+}
+
 const LETTERS = {
   "/": () => press("/"),
   "?": () => press("?"),
   j: () => move(1),
   k: () => move(-1),
+  x: () => tick(),
+  c: () => press("c"),
+  r: () => press("r"),
 };
 
 function escape(target) {

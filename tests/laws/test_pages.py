@@ -416,8 +416,8 @@ def test_the_first_page_says_how_many_are_broken_and_where(world: World, alice: 
     broken(world, "rebuild", verdict="failed")
     text = alice.get("/").text
     assert "3 wait for a person" in words(text)
-    assert '<a href="/laws">2 on Invariants</a>' in text
-    assert '<a href="/ledger">1 on Ledger</a>' in text
+    assert '<a href="/inbox?kind=laws">2 broken invariants</a>' in text
+    assert '<a href="/inbox?kind=ledger">1 failing check</a>' in text
 
 
 def test_hostile_words_of_a_run_and_of_a_waiver_are_text(world: World, alice: Client) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from django import forms
 
 from memory.agents.operations import MOST_RETENTION_DAYS, UNLIMITED
+from memory.agents.policy import POLICY_CHARS
 from memory.base import clock
 from memory.base.text import NAME_CHARS, NOTE_CHARS
 
@@ -112,6 +113,20 @@ class RetentionForm(forms.Form):
         """The setting, as the domain takes it."""
         days = self.cleaned_data["days"]
         return UNLIMITED if days is None else str(days)
+
+
+class PolicyForm(forms.Form):
+    value = forms.CharField(
+        label="Rows", max_length=POLICY_CHARS, required=False,
+        widget=forms.Textarea(attrs={"rows": 6, "class": "mono", "spellcheck": "false"}),
+        help_text=(
+            "One row a line, the first that matches decides. Conditions: kind, agent, type, attribute, class. "
+            "Then: auto, hold 14 d, or auto after 2 independent origins. Left empty, everything counts at once."
+        ),
+    )  # fmt: skip
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **{"auto_id": "policy_%s", **kwargs})
 
 
 def midnight(day: date) -> datetime:

@@ -5,7 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from audit import recorded
 from audit.access import Visit, page
 from audit.connecting import server_url
-from audit.pages.agents.forms import HoldForm, InviteForm, RetentionForm
+from audit.pages.agents.forms import HoldForm, InviteForm, PolicyForm, RetentionForm
 from audit.pages.agents.shown import Answer, OneTimeLink, refused, shown
 from audit.posting import posted
 from memory.agents import operations
@@ -83,6 +83,22 @@ def retention(request: HttpRequest, visit: Visit) -> HttpResponse:
     except DomainError as error:
         return refused(request, visit, "namespace", error, retention=form)
     recorded.tell(request, "The retention is set, recorded", seq=made.seq)
+    return HttpResponseRedirect(f"/agents{visit.carry}")
+
+
+@posted("/agents")
+@page("agents", applies=False, power="own")
+def review_policy(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """Say which writes of agents wait for a person."""
+    form = PolicyForm(request.POST)
+    if not form.is_valid():
+        return shown(request, visit, answer=Answer(422, forms={"policy": form}))
+    try:
+        made = operations.change_setting(visit.actor, name="review_policy", value=form.cleaned_data["value"])
+    except DomainError as error:
+        form.add_error("value", error.errors[0].expected if error.errors else error.detail)
+        return refused(request, visit, "namespace", error, policy=form)
+    recorded.tell(request, "The review policy is set, recorded", seq=made.seq)
     return HttpResponseRedirect(f"/agents{visit.carry}")
 
 

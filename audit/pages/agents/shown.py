@@ -30,10 +30,12 @@ from audit.pages.agents.forms import (
     ConnectForm,
     HoldForm,
     InviteForm,
+    PolicyForm,
     RetentionForm,
 )
 from memory.agents.operations import Issued
 from memory.agents.people import MemberRow, members
+from memory.agents.policies import policy_at
 from memory.agents.queries import AgentRow, TokenRow, agent_rows
 from memory.agents.retention import retention
 from memory.base.errors import DomainError
@@ -107,6 +109,7 @@ def shown(request: HttpRequest, visit: Visit, *, answer: Answer | None = None) -
     names |= person_names({row.operator for row in found if row.operator is not None} - names.keys())
     may_own = visit.actor.may("own") and visit.frame.can_write
     kept_for = retention(visit.actor.namespace)
+    policy = policy_at(visit.actor.namespace)
     context: dict[str, Any] = {
         "agents": [_agent(row, names, visit) for row in found],
         "live_tokens": _tokens(found, now=visit.frame.read_at, is_live=True),
@@ -117,9 +120,11 @@ def shown(request: HttpRequest, visit: Visit, *, answer: Answer | None = None) -
         "hold_banner": next((banner for banner in visit.frame.banners if banner.kind == "hold"), None),
         "answer": given,
         "retention": kept_for,
+        "policy": policy,
     }
     if may_own:
         context |= {**CONTROLS, **_forms(given, people, person=visit.actor.person, kept_for=kept_for)}
+        context["policy_form"] = given.forms.get("policy") or PolicyForm(initial={"value": policy.text})
     response = render(request, "agents/index.html", context, status=given.status)
     if has_made:
         patch_cache_control(response, no_store=True)

@@ -16,6 +16,7 @@ patterns = [
     path("members", people.invite, name="invite"),
     path("members/<int:person>/role", people.role, name="role"),
     path("settings/approval_mode", people.approval_mode, name="approval_mode"),
+    path("settings/review_policy", people.review_policy, name="review_policy"),
     path("settings/retention", people.retention, name="retention"),
     path("hold", people.hold, name="hold"),
     path("hold/lift", people.lift, name="lift"),
