@@ -42,15 +42,17 @@ PAGES: tuple[Page, ...] = (
     Page("overview", "Overview", "/"),
     Page("inbox", "Inbox", "/inbox"),
     Page("records", "Records", "/records", group="Memory"),
+    Page("facts", "Facts", "/facts", group="Memory"),
     Page("timeline", "Timeline", "/timeline", group="Memory"),
-    Page("runs", "Runs", "/runs", group="What was done"),
     Page("tombstones", "Dead ends", "/tombstones", group="Memory"),
+    Page("runs", "Runs", "/runs", group="What was done"),
     Page("ledger", "Ledger", "/ledger", group="Trust"),
     Page("agents", "Agents", "/agents", group="Control"),
     Page("imports", "Imports and exports", "/imports", group="Control"),
     Page("search", "Search", "/search", group="Find"),
-    Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
+    Page("conflicts", "Conflicts", "/facts/conflicts", group="Memory", parent="facts", is_advanced=True),
     Page("compiled", "Compiled records", "/records/compiled", parent="records", is_advanced=True),
+    Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
     Page("laws", "Invariants", "/laws", group="Trust", parent="ledger", is_advanced=True),
     Page("erasures", "Erasures", "/erasures", group="Trust", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),
@@ -60,8 +62,6 @@ ALWAYS_ON_THE_RAIL = frozenset({"overview", "inbox", "records", "ledger", "agent
 """Entries that never fold: they are how the first row of anything comes to be, or how it is found."""
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
 @dataclass(frozen=True, slots=True)
 class Matter:
     """One kind of thing that waits for a person: its words, the verb that settles one, and the power that it takes.
@@ -87,6 +87,8 @@ MATTERS: dict[str, Matter] = {
 """What waits, by the page that its slice registered it for; held memories wait in the Inbox itself."""
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
     label: str
     url: str
 
@@ -207,11 +209,11 @@ class Frame:
     head_seq: int | None = None
     n_waiting: int = 0
     oldest_waiting: str = ""
-    n_frozen: int = 0
-    is_on_hold: bool = False
     is_overdue: bool = False
     waits: tuple[Link, ...] = ()
     n_waits: Mapping[str, int] = field(default_factory=dict)
+    n_frozen: int = 0
+    is_on_hold: bool = False
     carried: tuple[tuple[str, str], ...] = ()
 
     @property

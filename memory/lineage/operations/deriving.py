@@ -89,8 +89,8 @@ def derive(
     by: Actor, kind: str, news: Sequence[NewRecord], sources: Sequence[SourceRecord], *, cause: Cause, rules: Rules,
     lines: Sequence[UUID | None], request: Mapping[str, Any], newer: UUID | None = None,
     recheck: Callable[[], None] | None = None,
-) -> Derived:  # fmt: skip
     beside: Callable[[NameBook, Sequence[Prepared]], Iterable[Draft]] | None = None,
+) -> Derived:  # fmt: skip
     """The common body: prepared before the lock, checked again under it, written as one entry.
 
     beside : what else the entry says of the new records.
@@ -108,10 +108,10 @@ def derive(
     above = [Parent(relation, source.id, source.ancestry_digest) for source in sources]
     prepared = prepare(book, news, parents=[above] * len(news), lines=lines)
     derivation = derivation_draft(kind, cause=cause, rules=rules)
+    further = tuple(beside(book, prepared)) if beside is not None else ()
     with opened(by, verb=kind, need=gate.WRITE, request=request, names=book) as entry:
         if entry.replayed_seq is not None:
             return _answered(by.namespace, entry.replayed_seq)
-    further = tuple(beside(book, prepared)) if beside is not None else ()
         _unchanged(by.namespace, sources)
         review.require_free(by, [one.statement for one in prepared])
         if recheck is not None:
