@@ -6,6 +6,7 @@ from audit import health
 from audit.pages import gallery, overview, search, sign_in
 from audit.pages.agents import urls as agents
 from audit.pages.erasures import urls as erasures
+from audit.pages.facts import urls as facts
 from audit.pages.imports import urls as imports
 from audit.pages.laws import urls as laws
 from audit.pages.inbox import urls as inbox
@@ -19,6 +20,7 @@ urlpatterns = [
     *sign_in.urlpatterns,
     *overview.urlpatterns,
     *records.urlpatterns,
+    *facts.urlpatterns,
     *timeline.urlpatterns,
     *inbox.urlpatterns,
     *runs.urlpatterns,

@@ -18,7 +18,7 @@ from memory.checks.scan_on_demand import SCAN_ON_DEMAND
 from memory.checks.scrubbing import scrubbed_after
 from memory.facts.attention import FACT_TOLD, OPEN_CONFLICTS
 from memory.facts.erasing import facts_of_subject, notes_of_facts
-from memory.facts.models import AttributeSpec, Fact
+from memory.facts.models import AttributeSpec, ConflictCase, Fact, FactState
 from memory.facts.projection import ConflictCases, FactRects, FactStates, FactTallies
 from memory.facts.reviewing import REVIEWED as FACTS_REVIEWED
 from memory.facts.reviewing import notes_of_facts
@@ -26,7 +26,7 @@ from memory.interchange.exports import exports_that_held, exports_with_text
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
 from memory.interchange.sweeping import staged_rows, task_results, uploads_and_results
-from memory.ledger.models import Entry
+from memory.ledger.models import Entry, Name
 from memory.ledger.operations.appending import accompany
 from memory.ledger.operations.erasing import sweep_by
 from memory.ledger.operations.scrubbing import text_in
@@ -101,6 +101,9 @@ def connect() -> None:
     scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
     labelled_by(("record", "withdrawal", "review", "held", "edge"), RecordState, "first_line", shown=CONFIRMED)
     labelled_by(("import_run",), ImportRun, "source", is_name=True)
+    labelled_by(("fact", "supersession", "retraction"), FactState, "subject", is_name=True, shown=CONFIRMED)
+    labelled_by(("adjudication",), ConflictCase, "subject", is_name=True)
+    labelled_by(("attribute_spec",), Name, "text")
     told_of_tombstones = ("tombstone", "revival_condition", "route_hit", "block_verdict", "tombstone_turn")
     labelled_by(told_of_tombstones, Tombstone, "route", is_name=True)
     labelled_by(("route_check",), RouteCheck, "route", is_name=True)

@@ -30,6 +30,7 @@ from memory.facts.queries.status import FactLine, line_of
 from memory.facts.specs import specs_at
 from memory.facts.states import Entity, counting
 from memory.ledger.models import Entry
+from memory.ledger.queries.addressed import Address
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.mentions import Mention, mentions
 
@@ -78,9 +79,10 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class CaseSide:
-    """One of the two sides shown: its leading fact, all that say the same, their origins and what they rest on."""
+    """One of the two sides shown: its leading fact with its item, all that say the same, their origins and evidence."""
 
     fact: FactLine
+    item: int
     facts: tuple[FactLine, ...]
     origins: tuple[str, ...]
     rests_on: tuple[Mention, ...]
@@ -243,27 +245,39 @@ def case(at: AsOf, *, id: UUID, a: UUID | None = None, b: UUID | None = None) ->
         agents={row.agent for row in found.rows},
     )  # fmt: skip
     shown = found.shown(a, b) if found.pairs else None
+    rests = _rests(at, found, shown)
     opened = open_span.opened_seq if open_span is not None else None
     return Case(
         id, texts.names.get(found.entity[0], "erased"), texts.names.get(found.entity[1], "erased"), found.entity,
         open_span is not None, opened, None if opened is None else dict(_instants(at, [opened]))[opened],
-        _kind(found.pairs), None if shown is None else _side(at, found, shown.a, shown.b, texts),
-        None if shown is None else _side(at, found, shown.b, shown.a, texts),
+        _kind(found.pairs), None if shown is None else _side(at, found, (shown.a, shown.b), texts, rests),
+        None if shown is None else _side(at, found, (shown.b, shown.a), texts, rests),
         None if shown is None else shown.start, None if shown is None else shown.end, _values(found.pairs),
         len(found.pairs), found.spec, verdicts, found.version,
     )  # fmt: skip
 
 
-def _side(at: AsOf, found: Clashing, own: Statement, against: Statement, texts: Labels) -> CaseSide:
+def _rests(at: AsOf, found: Clashing, shown: Clash | None) -> dict[Address, tuple[Mention, ...]]:
+    """What the two shown facts rest on."""
+    if shown is None:
+        return {}
+    ids = (shown.a.id, shown.b.id)
+    return mentions(at.namespace, [(row.seq, row.item) for row in found.rows if row.id in ids], kind=EVIDENCE)
+
+
+def _side(
+    at: AsOf, found: Clashing, pair: tuple[Statement, Statement], texts: Labels,
+    rests: Mapping[Address, tuple[Mention, ...]],
+) -> CaseSide:  # fmt: skip
+    own, against = pair
     ids = set(found.members(own, against)) | {own.id}
     rows = {row.id: row for row in found.rows if row.id in ids}
     lines = tuple(line_of(row, at, texts) for row in rows.values())
     lead = rows[own.id]
-    address = (lead.seq, lead.item)
     return CaseSide(
-        line_of(lead, at, texts), lines,
+        line_of(lead, at, texts), lead.item, lines,
         tuple(dict.fromkeys(line.origin or line.agent_name or f"person {line.person}" for line in lines)),
-        mentions(at.namespace, [address], kind=EVIDENCE)[address],
+        rests[lead.seq, lead.item],
     )  # fmt: skip
 
 
