@@ -20,9 +20,9 @@ from audit.access import Visit, page
 from audit.charts.bitemporal import MARKS, bitemporal_svg, title_of
 from audit.charts.bitemporal_values import BEGINNING, Known, Learned, Point, Version
 from audit.components import Hidden, Pager, Tab
-from audit.frame import words
+from audit.frame import address, words
 from audit.navigation import Link
-from audit.pages.timeline import choosing, lines
+from audit.pages.timeline import choosing, lines, subjects
 from audit.pages.timeline.asking import (
     Asked,
     asked,
@@ -95,10 +95,11 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponseBase:
 
 
 def read(visit: Visit, given: Asked, upto: AsOf, against: AsOf | None) -> Told:
-    """The timeline that the address asks for. Raises NotFound."""
+    """The timeline that the address asks for. Raises NotFound (of no record by then)."""
     point = Point(visit.at.valid_at, _known(visit.at))
+    if given.record is None:
+        return subjects.told(visit, given, until=upto.seq, point=point, against=against)
     other = _other(visit, against)
-    assert given.record is not None
     return lines.told(visit, given, record=given.record, horizon=upto, point=point, against=other)
 
 
@@ -265,6 +266,11 @@ def _pager(given: Asked, n_rows: int, n_shown: int) -> Pager:
 
 def _nothing(visit: Visit, given: Asked, found: Told, whole: Told) -> dict[str, Any]:
     """Nothing stands in the timeline up to what is drawn: where something does in the whole of it, as links."""
+    if not whole.versions and not whole.hidden:
+        asked_of = f"subject is {given.subject}" + (f" and attribute is {given.attribute}" if given.attribute else "")
+        kept = [pair for pair in given.pairs if pair[0] in ("ns", "valid_at", "known_at")]
+        empty = {"kind": "no_match", "words": asked_of, "clear_url": address(given.path, kept)}
+        return {**_head(visit, given, found), "empty": empty}
     begun = sorted(version.known_from for version in whole.versions)
     ends = [
         Link(words(known.at), given.setting(**point_pairs(known.at, f"seq:{known.seq}"), until=""))
