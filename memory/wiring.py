@@ -21,7 +21,6 @@ from memory.facts.erasing import facts_of_subject, notes_of_facts
 from memory.facts.models import AttributeSpec, ConflictCase, Fact, FactState
 from memory.facts.projection import ConflictCases, FactRects, FactStates, FactTallies
 from memory.facts.reviewing import REVIEWED as FACTS_REVIEWED
-from memory.facts.reviewing import notes_of_facts
 from memory.interchange.exports import exports_that_held, exports_with_text
 from memory.interchange.models import ImportRun
 from memory.interchange.sources import raw_rows_of_records
@@ -35,6 +34,7 @@ from memory.ledger.queries import radius
 from memory.ledger.queries.naming import held_in
 from memory.ledger.queries.reaching import reach
 from memory.ledger.queries.receipts import scrubs_told_by
+from memory.ledger.queries.subjects import find_by
 from memory.ledger.queries.verification import verify_also
 from memory.lineage.covering import CoveredRecords
 from memory.lineage.models import Compilation
@@ -62,26 +62,18 @@ def connect() -> None:
     gate.register(not_on_hold)
     accompany(attach)
     accompany(covered)
-    reach(raw_rows_of_records)
-    reach(notes_of_records)
-    reach(notes_of_facts)
-    reach(texts_of_derivations)
-    reach(texts_of_tombstones)
     contribute(lineage_contribution)
     count_children_by(children_at)
-    radius.contribute(derived_records)
-    radius.contribute(exports_that_held)
-    radius.told_of_all(exports_with_text)
-    radius.quoted_by(quoting_records)
     reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
     reviewed(FACTS_REVIEWED)
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)
-    for projector in (Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords()):
+    for projector in (
+        Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords(), FactStates(), FactRects(),
+        FactTallies(), ConflictCases(),
+    ):  # fmt: skip
         projections.register(projector)
-    for facts in (FactStates(), FactRects(), FactTallies(), ConflictCases()):
-        projections.register(facts)
     for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact)):
         populated_by(page, model)
     waiting_on("ledger", FAILING_SCANS)
@@ -111,6 +103,16 @@ def connect() -> None:
 
 def _connect_erasure() -> None:
     """Where copies of text stand beside content and projections, and which columns hold ids of names."""
+    reach(raw_rows_of_records)
+    reach(notes_of_records)
+    reach(notes_of_facts)
+    reach(texts_of_derivations)
+    reach(texts_of_tombstones)
+    find_by(facts_of_subject)
+    radius.contribute(derived_records)
+    radius.contribute(exports_that_held)
+    radius.told_of_all(exports_with_text)
+    radius.quoted_by(quoting_records)
     sweep_by("staged_rows", staged_rows)
     sweep_by("uploads", uploads_and_results)
     sweep_by("task_results", task_results)
@@ -119,7 +121,9 @@ def _connect_erasure() -> None:
     for model, column in (
         (Entry, "host"), (Entry, "on_behalf_of"), (Agent, "name"), (Record, "type"), (ImportRun, "source"),
         (Compilation, "function"), (Compilation, "version"), (Compilation, "covers"),
-        (Fact, "subject"), (Fact, "attribute"), (Fact, "origin"), (Fact, "scale"), (AttributeSpec, "attribute"),
+        (Fact, "origin"), (Fact, "scale"),
         (Tombstone, "route"), (Tombstone, "route_key"), (RouteCheck, "route"), (RevivalEvidence, "origin"),
     ):  # fmt: skip
         held_in(model, column)
+    for about in ((Fact, "subject"), (Fact, "attribute"), (AttributeSpec, "attribute")):
+        held_in(*about, outlives=True)

@@ -23,6 +23,9 @@ from memory.base import clock
 from memory.base.actor import RunGiven
 from memory.base.models import Content, Evidence
 from memory.checks import operations as checks
+from memory.facts.operations.adjudicating import Asked, adjudicate
+from memory.facts.operations.ending import supersede as supersede_fact
+from memory.facts.queries import conflicts
 from memory.interchange.models import ImportedRow, ImportFinding, ImportRun, RestoreRun
 from memory.interchange.operations import export_file
 from memory.interchange.slices import Selection
@@ -55,9 +58,12 @@ def populate(world: World) -> None:
     old = world.save("a note of many words", summary="a summary", tags=("a", "b"), metadata={"k": 1})
     new = world.evolve(old.id, content="a note of fewer words")
     world.merge(first.id, second.id)
+    world.compile(first.id, covers="a topic")
+    world.save("more on the topic", tags=("a topic",))
     world.link(first.id, "references", second.id)
     _review(world)
     world.withdraw(second.id)
+    _state_facts(world)
     world.restore(second.id)
     world.save("said for somebody", by=replace(world.scout, host="build-7", on_behalf_of="the night shift"))
     _act_on_agents(world)
@@ -91,6 +97,14 @@ def _review(world: World) -> None:
     agents.change_setting(world.alice, name="review_policy", value="type=held -> hold 14 d\n-> auto")
     one, other = (Target("record", world.save(text, type="held").id) for text in ("held", "held too"))
     reviewing.review(world.bob, confirm=[one], reject=[other], reason="looked at both")
+
+
+def _state_facts(world: World) -> None:
+    world.declare("city", exclusive=(("Oslo", "Bergen"),))
+    oslo, bergen = world.tell("anna", "city", "Oslo", origin="a letter"), world.tell("anna", "city", "Bergen")
+    (case,) = conflicts.cases(world.now()).items
+    adjudicate(world.bob, case=case.id, asked=Asked("keep_b", "the letter is old", oslo.id, bergen.id))
+    supersede_fact(world.scout, fact=bergen.id, at=clock.now(), new=None, reason="moved away")
 
 
 def _act_on_agents(world: World) -> None:

@@ -17,6 +17,12 @@ from memory.agents.accounts import create_person
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, SCOPE_POWERS, Actor, Role
 from memory.base.asof import AsOf
+from memory.facts.content import NewFact
+from memory.facts.kernel.values import Value
+from memory.facts.operations.asserting import AssertedFact, assert_facts
+from memory.facts.operations.declaring import Declaration, declare
+from memory.facts.queries.lists import page_of
+from memory.facts.queries.status import EntityStatus
 from memory.ledger.operations.erasing import Erased, erase
 from memory.ledger.operations.founding import found
 from memory.ledger.queries import asof
@@ -131,6 +137,22 @@ class World:
     def erase(self, *ids: UUID, reason: str = "request", note: str = "", by: Actor | None = None) -> Erased:
         """Erase the content of the records."""
         return erase(by or self.alice, items=[self.address(id) for id in ids], reason=reason, note=note)
+
+    def tell(
+        self, subject: str, attribute: str, value: Value, *, by: Actor | None = None, **given: Any
+    ) -> AssertedFact:
+        """One fact."""
+        (told,) = assert_facts(by or self.scout, facts=[NewFact(subject, attribute, value, **given)])
+        return told
+
+    def declare(self, attribute: str, cardinality: str = "one", *, by: Actor | None = None, **given: Any) -> int:
+        """The entry that declares the attribute."""
+        return declare(by or self.scout, attribute=attribute, declaration=Declaration(cardinality, **given)).seq
+
+    def status(self, subject: str, attribute: str, *, at: AsOf | None = None, **given: Any) -> EntityStatus:
+        """What the store answers for the two, now or at the point."""
+        (answer,) = page_of(at or self.now(), subject=subject, attribute=attribute, **given).items
+        return answer
 
     def address(self, record: UUID) -> tuple[int, int]:
         """The (seq, item) of a record."""

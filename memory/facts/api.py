@@ -64,8 +64,7 @@ def declare(request: Entered, name: Annotated[Attribute, Path()], body: Attribut
     """Declare an attribute. Changing what is declared is an owner's act."""
     by = actor(request, body.run)
     done = declaring.declare(by, attribute=name, declaration=body.given(), base=_match(request))
-    url = page(request, "/facts") + f"&attribute={name}"
-    return made(AttributeOut.of(done, url=url), is_new=not done.replayed)
+    return made(AttributeOut.of(done, url=page(request, "/facts")), is_new=not done.replayed)
 
 
 @routes.write("/facts", need=gate.WRITE, answer=AssertedOut, makes=True)

@@ -145,9 +145,7 @@ class Adjudication(Evidence):
         constraints: ClassVar = [
             one_of("verdict", VERDICTS, "adjudication_verdict"),
             models.CheckConstraint(
-                condition=Q(verdict="split_at", split_at__isnull=False)
-                | ~Q(verdict="split_at") & Q(split_at__isnull=True),
-                name="adjudication_split_at",
+                condition=~Q(verdict="split_at") | Q(split_at__isnull=False), name="adjudication_split_at"
             ),
             fact_key("adjudication_a", "a"),
             fact_key("adjudication_b", "b"),

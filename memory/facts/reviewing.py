@@ -6,16 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from memory.facts.content import NewFact
 from memory.facts.kernel.values import KEY_BYTES, value_key
-from memory.facts.models import Adjudication, FactState, Retraction, Supersession
+from memory.facts.models import FactState
 from memory.facts.projecting import project_change
 from memory.facts.queries.held import shown
 from memory.ledger.queries.contents import names_of
 from memory.records import review
-from memory.records.models import Review
 
 KIND = "fact"
 CHUNK = 400

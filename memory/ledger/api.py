@@ -102,7 +102,7 @@ def erase(request: Entered, body: ErasureIn) -> Status[ErasureOut]:
     by = actor(request, body.run)
     if body.namespace:
         return _close(request, body, by)
-    found = previews.asked(by.namespace, records=body.records, items=body.items, subject=body.subject)
+    found = previews.asked(by.namespace, records=body.records, facts=body.facts, items=body.items, subject=body.subject)
     if body.dry_run:
         would = previews.preview(by, found=found, quoting=body.quoting)
         answer = ErasureOut.of(

@@ -24,13 +24,14 @@ Address = tuple[
 
 
 class ErasureIn(Act):
-    """What is to be erased: records, items, everything that names a subject, or all of the namespace; and why.
+    """What is to be erased: records, facts, items, everything that names a subject, or all of the namespace; and why.
 
     `quoting` also erases the records that repeat a line of it word for word. A dry run erases nothing and tells what
     would go. `namespace` erases everything and closes it for good: `confirm` is its name, word for word.
     """
 
     records: Annotated[list[Id], Field(min_length=1, max_length=REFERENCES)] | None = None
+    facts: Annotated[list[Id], Field(min_length=1, max_length=REFERENCES)] | None = None
     items: Annotated[list[Address], Field(min_length=1, max_length=REFERENCES)] | None = None
     subject: Name | None = None
     namespace: Literal[True] | None = None
@@ -42,8 +43,9 @@ class ErasureIn(Act):
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
-        if sum(given is not None for given in (self.records, self.items, self.subject, self.namespace)) != 1:
-            raise PydanticCustomError("one_of", "either `records`, `items`, `subject` or `namespace`")
+        kinds = (self.records, self.facts, self.items, self.subject, self.namespace)
+        if sum(given is not None for given in kinds) != 1:
+            raise PydanticCustomError("one_of", "either `records`, `facts`, `items`, `subject` or `namespace`")
         if self.namespace and self.quoting:
             raise PydanticCustomError("quoting", "no `quoting` where the whole namespace goes")
         return self

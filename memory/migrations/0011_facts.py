@@ -271,8 +271,8 @@ class Migration(migrations.Migration):
                     ),
                     models.CheckConstraint(
                         condition=models.Q(
-                            models.Q(("split_at__isnull", False), ("verdict", "split_at")),
-                            models.Q(models.Q(("verdict", "split_at"), _negated=True), ("split_at__isnull", True)),
+                            models.Q(("verdict", "split_at"), _negated=True),
+                            ("split_at__isnull", False),
                             _connector="OR",
                         ),
                         name="adjudication_split_at",

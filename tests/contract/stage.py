@@ -15,6 +15,8 @@ from memory.agents import runs
 from memory.base import clock
 from memory.base.actor import Actor, RunGiven
 from memory.checks import operations as checks
+from memory.facts.kernel.conflict import case_id
+from memory.facts.models import FactState
 from memory.interchange.api import RAW
 from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file
@@ -45,6 +47,11 @@ class Stage(World):
         self.check = checks.record_run(
             self.alice, name="ledger_scan", version=1, verdict="ok", at_seq=1, n_checked=1, found=[], report={"n": 1}
         ).id  # fmt: skip
+        self.declare("city")
+        self.fact = self.tell("anna", "city", "Oslo", origin="a letter").id
+        self.other_fact = self.tell("anna", "city", "Bergen", origin="a call").id
+        self.lone_fact = self.tell("berta", "city", "Rome").id
+        self.conflict = case_id(*FactState.objects.values_list("subject", "attribute").get(id=self.fact))
         self.dead_end = buried(self)
         self.block = blocked(self)
         self.spoken_for = buried(self, route="another route")
@@ -157,6 +164,7 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
         },
         status=201,
     ),
+    "lineage_compiled": lambda s: Example("/compilations", query={"output": "compiled"}),
     "lineage_link": lambda s: Example(
         "/edges", {"source": str(s.first.id), "relation": "references", "target": str(s.second.id)}, status=201
     ),
@@ -166,6 +174,39 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "lineage_derivation": lambda s: Example(f"/records/{s.first.id}/derivation"),
     "lineage_suggestions": lambda s: Example(f"/records/{s.first.id}/suggestions"),
     "lineage_diff": lambda s: Example(f"/records/{s.first.id}/diff", query={"with": str(s.second.id)}),
+    "facts_declare": lambda s: Example(
+        "/attributes/height", {"cardinality": "one", "value_type": "number", "freshness_seconds": 86400}, status=201
+    ),
+    "facts_assert_fact": lambda s: Example(
+        "/facts",
+        {
+            "subject": "anna",
+            "attribute": "height",
+            "value": 178,
+            "valid_from": "2026-01-01T00:00:00Z",
+            "source": {"class": "first_hand", "origin": "a tape"},
+            "confidence": {"value": 0.9, "scale": "probability"},
+            "references": [str(s.first.id)],
+        },
+        status=201,
+    ),
+    "facts_assert_batch": lambda s: Example(
+        "/facts/batch",
+        [{"subject": "anna", "attribute": "speaks", "value": word} for word in ("en", "no")],
+        status=201,
+    ),
+    "facts_index": lambda s: Example("/facts", query={"subject": "anna", "include": "superseded"}),
+    "facts_timeline": lambda s: Example("/facts/timeline", query={"subject": "anna", "attribute": "city"}),
+    "facts_cases": lambda s: Example("/facts/conflicts"),
+    "facts_case": lambda s: Example(f"/facts/conflicts/{s.conflict}"),
+    "facts_verdict": lambda s: Example(
+        f"/facts/conflicts/{s.conflict}/verdict", {"verdict": "keep_b", "reason": "the call was later"}, by=reviewer
+    ),
+    "facts_fact": lambda s: Example(f"/facts/{s.fact}"),
+    "facts_supersede": lambda s: Example(
+        f"/facts/{s.lone_fact}/supersede", {"at": "2030-01-01T00:00:00Z", "reason": "moved away"}
+    ),
+    "facts_retract": lambda s: Example(f"/facts/{s.fact}/retract", {"as": "wrong", "reason": "misheard"}, by=reviewer),
     "tombstones_index": lambda s: Example("/tombstones", query={"state": "active", "limit": 1}),
     "tombstones_tombstone": lambda s: Example(f"/tombstones/{s.dead_end}"),
     "tombstones_bury": lambda s: Example(
@@ -226,6 +267,12 @@ NAMING = frozenset(
         "agents_run",
         "agents_unfreeze",
         "checks_check",
+        "facts_assert_fact",
+        "facts_case",
+        "facts_fact",
+        "facts_retract",
+        "facts_supersede",
+        "facts_verdict",
         "interchange_detail",
         "interchange_export",
         "ledger_erase",

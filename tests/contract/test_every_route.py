@@ -369,7 +369,8 @@ def test_a_value_of_another_kind_is_named(trial: Trial) -> None:
     before = written()
     for at, schema in leaves(trial.schema):
         wrong: list[Any] = [{}, []]
-        wrong += [*HUGE, 1.5, "1"] if schema.get("type") == "integer" else [1]
+        if not _takes_numbers(schema):
+            wrong += [*HUGE, 1.5, "1"] if schema.get("type") == "integer" else [1]
         if "maxLength" in schema:
             wrong.append("x" * (schema["maxLength"] + 1))
         for value in wrong:
@@ -381,6 +382,12 @@ def test_a_value_of_another_kind_is_named(trial: Trial) -> None:
                 answer.content,
             )
     assert written() == before
+
+
+def _takes_numbers(schema: Any) -> bool:
+    """A value of several kinds, a number among them."""
+    kinds = [resolved(each).get("type") for each in resolved(schema).get("anyOf", ())]
+    return "number" in kinds
 
 
 @every_body

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from memory.base import ids
-from memory.base.errors import Conflict, DomainError, Invalid
+from memory.base.errors import Conflict, DomainError, NotFound, Place
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Item, Reference
 from memory.records.review import waiting
@@ -46,8 +46,8 @@ def rests_of(namespace: int, asked: Sequence[Sequence[UUID]]) -> list[Rest]:
 def _rest(references: Sequence[UUID], found: dict[UUID, tuple[int, int]], held: set[UUID]) -> Rest:
     for index, one in enumerate(references):
         if one not in found:
-            expected = "the id of something in this namespace"
-            return Rest(refusal=Invalid.at("references", index, expected=expected, got=one))
+            place = Place(("references", index), "not_found", "the id of something in this namespace", str(one))
+            return Rest(refusal=NotFound(f"There is nothing with the id {one}.", errors=(place,), id=str(one)))
         if one in held:
             return Rest(refusal=Conflict(f"{one} is held for a review: nothing rests on it before.", id=str(one)))
     return Rest(tuple(dict.fromkeys(found[one] for one in references)))

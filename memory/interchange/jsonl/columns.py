@@ -8,6 +8,7 @@ Invariants
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
@@ -106,7 +107,13 @@ def _truth(given: Any, _field: Any) -> bool:
     return given
 
 
+def _number(given: Any, _field: Any) -> float:
+    if isinstance(given, bool) or not isinstance(given, int | float) or not math.isfinite(given):
+        raise ValueError("a finite number")
+    return float(given)
+
+
 _READ: dict[str, Any] = {
     "UUIDField": _id, "DateTimeField": _instant, "BinaryField": _bytes, "CharField": _text, "TextField": _text,
-    "BooleanField": _truth,
+    "BooleanField": _truth, "FloatField": _number,
 }  # fmt: skip

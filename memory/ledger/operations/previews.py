@@ -48,16 +48,17 @@ class Preview:
 
 
 def asked(
-    namespace: int, *, records: Sequence[UUID] | None = None, items: Sequence[Address] | None = None,
-    subject: str | None = None,
+    namespace: int, *, records: Sequence[UUID] | None = None, facts: Sequence[UUID] | None = None,
+    items: Sequence[Address] | None = None, subject: str | None = None,
 ) -> Asked:  # fmt: skip
-    """What is to be erased, of exactly one of the three.   Raises NotFound (record), Invalid (subject)."""
+    """What is to be erased, of exactly one of the four.   Raises NotFound (record, fact), Invalid (subject)."""
     if subject is not None:
         namings = naming_items(namespace, subject_of(subject))
         return Asked(tuple((one.seq, one.item) for one in namings if one.is_whole), tuple(namings))
-    if records is not None:
-        found = items_about(namespace, kind="record", objects=records)
-        return Asked(tuple((item.seq, item.item) for item in found))
+    for kind, objects in (("record", records), ("fact", facts)):
+        if objects is not None:
+            found = items_about(namespace, kind=kind, objects=objects)
+            return Asked(tuple((item.seq, item.item) for item in found))
     return Asked(tuple(items or ()))
 
 

@@ -1,6 +1,8 @@
 """Names of the dictionary in use: which rows hold the id of a name, so that one that nothing uses any more can go.
 
 - A row whose own content is erased uses its name no longer; a row that never held content always does.
+- What a row is about (a fact's subject) keeps its name when the row's own content goes, so that one can still ask about
+  it; that name goes where it is erased itself.
 - Every slice registers its columns that hold ids of names; one that is missing here would leave an id without text.
 """
 
@@ -19,12 +21,12 @@ from memory.ledger.queries.addressed import Address
 
 CHUNK = 400
 
-_holders: dict[tuple[type[Evidence], str], None] = {}
+_holders: dict[tuple[type[Evidence], str], bool] = {}
 
 
-def held_in(model: type[Evidence], column: str) -> None:
-    """Register a column that holds ids of names."""
-    _holders[model, column] = None
+def held_in(model: type[Evidence], column: str, *, outlives: bool = False) -> None:
+    """Register a column that holds ids of names; `outlives`: the name stays when the content of its row goes."""
+    _holders[model, column] = outlives
 
 
 def holders() -> tuple[tuple[type[Evidence], str], ...]:
@@ -39,7 +41,7 @@ def unused_without(namespace: int, items: Sequence[Item]) -> list[Address]:
     for item in items:
         by_kind.setdefault(item.kind, []).append(item.object)
     candidates: set[UUID] = set()
-    for model, column in _holders:
+    for model, column in (holder for holder, outlives in _holders.items() if not outlives):
         objects = by_kind.get(model.item_kind, []) if model.item_kind else []
         for start in range(0, len(objects), CHUNK):
             rows: models.QuerySet[Any] = model._default_manager.filter(namespace=namespace)
@@ -56,7 +58,7 @@ def _is_used(namespace: int, name: UUID, going: set[Address]) -> bool:
 
 def _uses(model: type[Evidence], column: str, namespace: int, name: UUID, going: Iterable[Address]) -> bool:
     rows: models.QuerySet[Any] = model._default_manager.filter(namespace=namespace, **{column: name})
-    if model is Entry:
+    if model is Entry or _holders[model, column]:
         return rows.exists()
     erased = Erasure.objects.filter(
         namespace=OuterRef("namespace"), target_seq=OuterRef("seq"), target_item=OuterRef("item")
