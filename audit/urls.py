@@ -8,21 +8,23 @@ from audit.pages.agents import urls as agents
 from audit.pages.erasures import urls as erasures
 from audit.pages.facts import urls as facts
 from audit.pages.imports import urls as imports
-from audit.pages.laws import urls as laws
 from audit.pages.inbox import urls as inbox
+from audit.pages.laws import urls as laws
 from audit.pages.ledger import urls as ledger
 from audit.pages.records import urls as records
 from audit.pages.runs import urls as runs
 from audit.pages.timeline import urls as timeline
+from audit.pages.tombstones import urls as tombstones
 from memory.api.site import api
 
 urlpatterns = [
     *sign_in.urlpatterns,
     *overview.urlpatterns,
+    *inbox.urlpatterns,
     *records.urlpatterns,
     *facts.urlpatterns,
     *timeline.urlpatterns,
-    *inbox.urlpatterns,
+    *tombstones.urlpatterns,
     *runs.urlpatterns,
     *ledger.urlpatterns,
     *laws.urlpatterns,

@@ -16,7 +16,7 @@ from memory.base.asof import AsOf
 from memory.ledger.queries.contents import contents_of, name_ids, names_of
 from memory.tombstones.kernel.life import reason_of, verdict_of
 from memory.tombstones.kernel.scope import Scope, covers, exempts, folded
-from memory.tombstones.lives import standings
+from memory.tombstones.lives import false_block_limit, standings
 from memory.tombstones.models import RevivalCondition, Tombstone
 
 CHUNK = 400
@@ -61,7 +61,7 @@ def checked(at: AsOf, *, route: str, scope: Scope) -> Checked:
     rows = on_route(at, route=route)
     if not rows:
         return answer_of(())
-    stands = standings(at, rows)
+    stands = standings(at, rows, limit=false_block_limit(at))
     found = []
     for sign in signs(at.namespace, rows):
         is_covered = sign.scope is not None and covers(sign.scope, scope) and not exempts(sign.out_of_scope, scope)

@@ -12,12 +12,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 
 from memory.agents.models import Setting
 from memory.base.asof import AsOf
-from memory.ledger.models import Entry
-from memory.ledger.queries.contents import contents_of
+from memory.base.canonical import strict_loads
+from memory.ledger.models import Content, Entry
 from memory.tombstones.kernel.life import Asked, Filed, Life, Standing, Turn, Verdict, standing
 from memory.tombstones.models import BlockVerdict, RevivalCondition, RevivalEvidence, Tombstone, TombstoneTurn
 
@@ -28,11 +28,12 @@ SETTING = "false_block_limit"
 
 def false_block_limit(at: AsOf) -> int:
     """How many false blocks demote a tombstone, as the namespace had set it by the point."""
+    told = Content.objects.filter(
+        namespace=OuterRef("namespace"), seq=OuterRef("seq"), item=OuterRef("item"), part="value"
+    )
     rows = Setting.objects.filter(namespace=at.namespace, name=SETTING, seq__lte=at.seq).order_by("-seq")
-    newest = rows.values_list("seq", "item").first()
-    if newest is None:
-        return DEFAULT_LIMIT
-    return int(contents_of(at.namespace, [newest])[newest]["value"])
+    payload = rows.annotate(told=Subquery(told.values("payload")[:1])).values_list("told", flat=True).first()
+    return DEFAULT_LIMIT if payload is None else int(strict_loads(payload))
 
 
 def first_due_at(row: Tombstone) -> datetime:
@@ -62,9 +63,8 @@ def lives(at: AsOf, rows: Sequence[Tombstone]) -> dict[UUID, Life]:
     }  # fmt: skip
 
 
-def standings(at: AsOf, rows: Sequence[Tombstone]) -> dict[UUID, Standing]:
-    """{tombstone: what it is at the point}."""
-    limit = false_block_limit(at)
+def standings(at: AsOf, rows: Sequence[Tombstone], *, limit: int) -> dict[UUID, Standing]:
+    """{tombstone: what it is at the point}; `limit` is that of false blocks."""
     return {
         identity: standing(life, seq=at.seq, valid_at=at.valid_at, limit=limit)
         for identity, life in lives(at, rows).items()

@@ -88,8 +88,8 @@ def tombstones(
 
     Raises Invalid (an `after` that is none of them).
     """
-    rows = _rows(at, route=route)
-    stands = standings(at, rows)
+    rows, most_false = _rows(at, route=route), false_block_limit(at)
+    stands = standings(at, rows, limit=most_false)
     counts = Counter(stands[row.id].state for row in rows)
     wanted = set(states) or {state for state in STATES if retired or state != "retired"}
     shown = sorted((row for row in rows if stands[row.id].state in wanted), key=lambda row: _rank(row, stands[row.id]))
@@ -102,7 +102,7 @@ def tombstones(
     is_cut = start + limit < len(shown)
     n_hidden = counts["retired"] if "retired" not in wanted and not states else 0
     return TombstonePage(
-        told_rows(at, page, stands), page[-1].id if is_cut else None, len(shown),
+        told_rows(at, page, stands, limit=most_false), page[-1].id if is_cut else None, len(shown),
         {"retired": n_hidden} if n_hidden else {}, {state: counts[state] for state in STATES},
     )  # fmt: skip
 
@@ -112,7 +112,8 @@ def tombstone(at: AsOf, *, id: UUID) -> TombstoneRow:
     row = Tombstone.objects.filter(namespace=at.namespace, id=id, seq__lte=at.seq).first()
     if row is None:
         raise NotFound(f"There is no dead end {id} {at.words}.")
-    return told_rows(at, [row], standings(at, [row]))[0]
+    limit = false_block_limit(at)
+    return told_rows(at, [row], standings(at, [row], limit=limit), limit=limit)[0]
 
 
 def due(at: AsOf) -> list[Due]:
@@ -121,7 +122,7 @@ def due(at: AsOf) -> list[Due]:
     The longest waiting first.
     """
     rows = _rows(at)
-    stands = standings(at, rows)
+    stands = standings(at, rows, limit=false_block_limit(at))
     waiting = [row for row in rows if stands[row.id].state == "revival_testing" or stands[row.id].is_overdue]
     names = names_of(at.namespace, [row.route for row in waiting])
     found = [_due(at, row, stands[row.id], names.get(row.route, "a route whose name is erased")) for row in waiting]
@@ -138,10 +139,9 @@ def _due(at: AsOf, row: Tombstone, now: Standing, label: str) -> Due:
 
 
 def told_rows(
-    at: AsOf, rows: Sequence[Tombstone], stands: Mapping[UUID, Standing]
-) -> tuple[TombstoneRow, ...]:  # fmt: skip
+    at: AsOf, rows: Sequence[Tombstone], stands: Mapping[UUID, Standing], *, limit: int
+) -> tuple[TombstoneRow, ...]:
     """The rows with all that a card says of them, in the order given."""
-    limit = false_block_limit(at)
     wrote = said(at.namespace, [row.seq for row in rows])
     rests = mentions(at.namespace, [(row.seq, row.item) for row in rows], kind=EVIDENCE)
     hits = _hits(at, [row.id for row in rows])

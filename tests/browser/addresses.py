@@ -104,6 +104,17 @@ PAGES: Mapping[str, Samples] = {
         Sample("/sign-in/Mg/used-up", "", status=422),
     ],
     "": lambda world: [*_all("/"), *_all("/", by="charlie")],
+    "inbox": lambda world: [
+        *_all("/inbox", "/inbox?kind=inbox&mine=yes", "/inbox?kind=turned_down", "/inbox?kind=tombstones"),
+        Sample("/inbox", "charlie"),
+        Sample("/inbox?kind=elephants", status=422),
+    ],
+    "inbox/review": lambda world: [
+        Sample(f"/inbox/review?verb=confirm&{'&'.join(f'held=record:{one}' for one in world.held)}", "bob"),
+        Sample(f"/inbox/review?verb=reject&held=record:{world.held[0]}", "bob"),
+        Sample(f"/inbox/review?verb=reject&held=record:{world.root}", "bob", status=409),
+        Sample(f"/inbox/review?verb=reject&held=record:{world.held[0]}", "charlie", status=403),
+    ],
     "records": _records,
     "records#past": _records_of_the_past,
     "records/<uuid:record>": lambda world: _each("/records/{}", world.root, world.deepest, world.mixed),
@@ -126,6 +137,12 @@ PAGES: Mapping[str, Samples] = {
     "records/<uuid:record>/restore": lambda world: _each("/records/{}/restore", world.withdrawn),
     "records/<uuid:record>/evolve": lambda world: _each("/records/{}/evolve", world.mixed),
     "records/<uuid:record>/supersede": lambda world: _each("/records/{}/supersede", world.deepest),
+    "records/compiled": lambda world: [
+        *_all("/records/compiled", "/records/compiled?output=public", "/records/compiled?state=stale"),
+        Sample("/records/compiled?known_at=seq:1", "charlie"),
+    ],
+    "records/<uuid:record>/rebuild": lambda world: _each("/records/{}/rebuild", *world.compiled),
+    "records/<uuid:record>#compiled": lambda world: _each("/records/{}", *world.compiled),
     "records/compare": lambda world: _all(f"/records/compare?record={world.second}&record={world.root}"),
     "records/<uuid:record>/link": lambda world: _all(
         f"/records/{world.deepest}/link?relation=references&target={world.second}"
@@ -148,6 +165,19 @@ PAGES: Mapping[str, Samples] = {
         *_each("/timeline?record={}", world.withdrawn, world.erased, world.erased_child, *world.hostile[:3]),
         Sample(f"/timeline?record={world.of_source}&known_at=source:2026-01-15T00:00:00Z", "charlie"),
         Sample(f"/timeline?record={world.root}&true_on=never&recorded_by=seq:2", status=422),
+    ],
+    "tombstones": lambda world: [
+        *_all("/tombstones", "/tombstones?include=retired", "/tombstones?state=audit_only"),
+        Sample("/tombstones?known_at=seq:1", "charlie"),
+    ],
+    "tombstones/new": lambda world: [*_all("/tombstones/new"), Sample("/tombstones/new", "bob", status=403)],
+    "tombstones/check": lambda world: [
+        *_all("/tombstones/check", "/tombstones/check?route=pay+refunds+by+the+batch+job&scope=desk:+refunds"),
+        Sample("/tombstones/check?route=x", "charlie", status=422),
+    ],
+    "tombstones/<uuid:tombstone>": lambda world: [
+        *_each("/tombstones/{}", *world.dead_ends),
+        Sample(f"/tombstones/{world.dead_ends[0]}", "charlie"),
     ],
     "runs": lambda world: _all("/runs", "/runs?q=4411", "/runs?q=nothingofthekind"),
     "runs/<uuid:run>": lambda world: _all(
@@ -208,6 +238,7 @@ PAGES: Mapping[str, Samples] = {
 # Routes that answer files and bare data.
 FILES: Mapping[str, Samples] = {
     "overview.csv": lambda world: _all("/overview.csv"),
+    "inbox.json": lambda world: _all("/inbox.json", "/inbox.json?kind=inbox"),
     "records.csv": lambda world: _all("/records.csv"),
     "records.json": lambda world: _all("/records.json"),
     "records/<uuid:record>/lineage.svg": lambda world: _all(f"/records/{world.mixed}/lineage.svg?up=3"),

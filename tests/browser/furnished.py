@@ -23,14 +23,23 @@ from memory.interchange import tasks as uploads
 from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file
 from memory.ledger.operations import checkpoints
+from memory.ledger.operations.erasing import erase
 from memory.records import operations as records
+from memory.records import reviewing
 from memory.records.content import NewRecord
 from memory.records.queries import lists
+from memory.tombstones.content import Revival
+from memory.tombstones.models import Tombstone
+from memory.tombstones.operations.living import judge_block
+from tests.tombstones.burials import blocked, buried, spoken_for, whole_life
+from tests.facts.stating import every_state
 from tests.world import World
 
 STORES = Path(__file__).parent.parent / "interchange" / "fixtures"
 STORE = "violations.db.xz"
 SOURCE_NAMESPACE = "app-core"
+
+HOLD = "type=procedure -> hold 14 d"
 
 # Each would do something if a page took it for more than text.
 SCRIPT = '<script>window.ran = true</script><img src=x onerror="window.ran = true"> <b>bold</b> & &amp; \' " ]]>'
@@ -47,16 +56,30 @@ class Furnished(World):
         super().__init__(name)
         self.runs: list[UUID] = []
         self._lineage()
+        self._compiled()
         self._states()
+        self._held()
         self._hostile()
         self._run()
+        self._dead_ends()
         checkpoints.checkpoint(self.namespace, make_key=True)
+        self.stated = every_state(self, hostile=f"{SCRIPT[:90]} {TURNED}")
         self._import(folder)
         self._people()
         self._laws()
         self.check = verify(self.charlie)[0].id
         self.scan = jobs.ask(self.charlie, kind="ledger_scan", given={"kept": "", "namespace": self.name}).id
         self.signed_seq = checkpoints.checkpoint(self.namespace).seq
+
+    def _held(self) -> None:
+        """What waits for a person: beside what is near, alone, and hostile; one that was rejected."""
+        agents.change_setting(
+            self.alice, name="review_policy", value=f'type=procedure agent="{TURNED}" -> hold\n{HOLD}'
+        )
+        texts = ("Refunds above 260 EUR need a second look", "Zebras are striped", SCRIPT, TURNED, LONG_WORD, SECRET)
+        self.held = [self.save(text, type="procedure").id for text in texts]
+        gone = self.save("Refunds are never paid", type="procedure").id
+        reviewing.review(self.bob, reject=[reviewing.Target("record", gone)], reason=SCRIPT)
 
     def _lineage(self) -> None:
         """Four levels: a note is evolved, summed up with others, divided, and one part evolved again."""
@@ -71,6 +94,19 @@ class Furnished(World):
         for n in range(6):
             asked = self.save(f"Customer {4400 + n} asked about refunds")
             self.merge(self.deepest, asked.id, type="note", content=f"Customer {4400 + n} was told the limit")
+
+    def _compiled(self) -> None:
+        """A digest that is behind, made twice and not alike, and a public one of it, tainted since."""
+        gone = self.save("A customer's own words about refunds").id
+        by_hand = [
+            self.compile(self.second, content=f"Refunds in short, take {n}", covers="refunds", function=TURNED[:20])
+            for n in range(2)
+        ]
+        joined = self.compile(self.second, gone, content=None, function="concatenate", version="1")
+        public = self.compile(joined, content="Refunds: ask.", is_public=True, tags=("refunds",))
+        self.save("Refunds are also paid in vouchers", tags=("refunds",))
+        self.erase(gone)
+        self.compiled = [*by_hand, joined, public]
 
     def _states(self) -> None:
         self.withdrawn = self.save("A note that should not be seen").id
@@ -112,6 +148,29 @@ class Furnished(World):
         hostile = RunGiven(title=f"{TURNED} {SCRIPT}"[:150], refs=(("ticket", TURNED[:50]), ("case", LONG_WORD[:100])))
         self.hostile_run = runs.open_run(replace(self.scout, run=hostile))[0]
         self.save("A note of a run with a strange name", by=replace(self.scout, run=RunGiven(id=self.hostile_run)))
+
+    def _dead_ends(self) -> None:
+        """One that is overdue and blocked an act, one with hostile words, one whose life is over, one erased."""
+        record = self.save("The refund desk paid twice").id
+        route, scope = "pay refunds by the batch job", {"desk": "refunds", "amount": [">250EUR", "none"]}
+        due = buried(
+            self, route=route, scope=scope, out_of_scope={"is_dry_run": True},
+            revival=[Revival("the job waits for the ledger", 2), "a dry run agrees"], references=(record,),
+            retest_at=clock.now() + timedelta(milliseconds=1),
+        )  # fmt: skip
+        asked = {"desk": "refunds", "amount": "none"}
+        checks = [blocked(self, route=route, scope=asked) for _ in range(2)]
+        judge_block(self.scout, tombstone=due, is_false=True, check=checks[0], note="the desk had checked by hand")
+        spoken_for(self, due, "a dry run agrees", origin="the night run")
+        hostile = buried(
+            self, route=f"{TURNED} {SCRIPT}"[:200], scope=f"{LONG_WORD} {SCRIPT}"[:380], evidence=SECRET,
+            retest=LONG_WORD, revival=[SCRIPT, TURNED],
+        )  # fmt: skip
+        over = whole_life(self)
+        gone = buried(self, route="a route to be forgotten")
+        row = Tombstone.objects.get(namespace=self.namespace, id=gone)
+        erase(self.alice, items=[(row.seq, row.item)], reason="request")
+        self.dead_ends = [due, hostile, over, gone]
 
     def _import(self, folder: Path) -> None:
         """One store is in; of others a dry run stands, one waits, and one is no store at all."""

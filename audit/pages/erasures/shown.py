@@ -20,6 +20,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "Records": ("record",),
     "What was said about records": ("withdrawal", "review"),
     "How records came to be: notes and conflicts": ("derivation",),
+    "Dead ends: bounds, evidence, checks, notes": (
+        "tombstone", "revival_condition", "revival_evidence", "route_check", "block_verdict", "tombstone_turn",
+    ),
     "Runs: titles, references, runtime": ("run", "run_end"),
     "Names of agents, hosts, types and sources": ("name",),
     "Imports: raw rows, findings, sources": ("imported_row", "import_finding", "import_run"),
@@ -30,6 +33,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 KIND_WORDS = {
     "imported_row": "raw row", "import_finding": "finding", "import_run": "import", "run_end": "end of a run",
     "check_run": "check", "export_run": "export", "restore_run": "restore", "admit_member": "role",
+    "tombstone": "dead end", "tombstone_turn": "act on a dead end",
 }  # fmt: skip
 PART_WORDS = {
     "content": "the text", "details": "summary, tags, metadata, source", "note": "a note", "raw": "the raw row",
