@@ -18,6 +18,7 @@ from memory.ledger.schemas import Point, rests_on
 from memory.records import operations, reviewing
 from memory.records.batches import checked
 from memory.records.batches import saved as saved_as
+from memory.records.listed import RecordFilter, RecordList
 from memory.records.queries import detail, lists
 from memory.records.queries.recall import recall as recalled
 from memory.records.review_schemas import ConfirmIn, HeldIn, ReviewedOut, ReviewIn
@@ -27,9 +28,7 @@ from memory.records.schemas import (
     RecallIn,
     RecallOut,
     RecordDetailOut,
-    RecordFilter,
     RecordIn,
-    RecordList,
     ResolvedOut,
     SavedOut,
     WithdrawIn,
@@ -73,11 +72,11 @@ def save_batch(request: Entered, *, atomic: bool = True) -> Status[BatchOut]:
 
 @routes.read("/records", answer=RecordList)
 def index(request: Entered, point: Query[Point], where: Query[RecordFilter], wanted: Query[Include]) -> RecordList:
-    """Records, newest first, or by rank for a text query."""
+    """Records, newest first unless it is sorted otherwise; a text query may be sorted by rank."""
     at = point.at(request.auth.namespace)
     given = where.given(include=wanted.words)
     found = lists.records(at, where=given, sort=where.sort, after=where.after, limit=where.limit)
-    return RecordList.of(found, **rests_on(at))
+    return RecordList.of(found, by_name=where.fields == "names", **rests_on(at))
 
 
 @routes.read("/records/resolve", answer=ResolvedOut, codes=("ambiguous",))

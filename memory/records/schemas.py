@@ -20,22 +20,18 @@ from memory.base.schemas import (
     Given,
     Id,
     Instant,
-    Listed,
     Name,
     Read,
     Reason,
     RecordType,
     Word,
     Written,
-    is_id,
 )
 from memory.base.text import NOTE_CHARS, SUMMARY_CHARS
-from memory.ledger.schemas import Limit
 from memory.records.content import NewRecord, lineage_key
 from memory.records.models import HIDDEN
 from memory.records.operations import SavedRecord
 from memory.records.queries.detail import RecordDetail, RecordRow
-from memory.records.queries.lists import Filter, RecordPage
 from memory.records.queries.recall import Recall, Recalled
 
 TAGS = 100
@@ -158,28 +154,6 @@ class BatchOut(Written):
         )  # fmt: skip
 
 
-class RecordFilter(BaseModel):
-    """What a list is narrowed to. `include` names what is hidden by default: superseded, withdrawn, erased, held."""
-
-    q: str = Field("", max_length=1_000)
-    type: list[Word] = Field(default_factory=list, max_length=FILTERS)
-    agent: list[Name] = Field(default_factory=list, max_length=FILTERS, description="the name or the id of an agent")
-    run: list[Id] = Field(default_factory=list, max_length=FILTERS)
-    source_class: list[SourceClass] = Field(default_factory=list, max_length=FILTERS)
-    state: list[State] = Field(default_factory=list, max_length=FILTERS)
-    sort: Literal["-recorded_at", "recorded_at", "rank"] = "-recorded_at"
-    after: str = Field("", max_length=20)
-    limit: Limit = 50
-
-    def given(self, *, include: frozenset[str]) -> Filter:
-        ids = [name for name in self.agent if is_id(name)]
-        return Filter(
-            query=self.q, types=tuple(self.type), agents=tuple(UUID(one) for one in ids),
-            agent_names=tuple(name for name in self.agent if name not in ids), runs=tuple(self.run),
-            source_classes=tuple(self.source_class), states=tuple(self.state), include=include,
-        )  # fmt: skip
-
-
 class Include(BaseModel):
     """Words of what is hidden by default and wanted here, separated by commas."""
 
@@ -223,21 +197,6 @@ class RecordOut(BaseModel):
     @classmethod
     def of(cls, row: RecordRow) -> RecordOut:
         return cls(**{name: getattr(row, name) for name in cls.model_fields if name != "why"}, why=list(row.why))
-
-
-class RecordList(Listed[RecordOut]):
-    """A page of records. `total_is_capped`: there are more than `total`."""
-
-    total_is_capped: bool
-    previous: str | None
-
-    @classmethod
-    def of(cls, found: RecordPage, **told: Any) -> RecordList:
-        return cls(
-            items=[RecordOut.of(row) for row in found.items], next=found.next or None,
-            previous=found.previous or None, total=found.total, total_is_capped=found.is_capped,
-            hidden=dict(found.hidden), **told,
-        )  # fmt: skip
 
 
 class SourceOut(BaseModel):

@@ -9,22 +9,28 @@ Invariants
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.http import HttpRequest
 
 from audit.components import FilterPart, Hidden
-from audit.frame import address, pairs_of
+from audit.frame import address, pairs_of, words
+from audit.navigation import CARRIED
 from audit.templatetags.console import count
 from memory.base.errors import Invalid
+from memory.ledger.queries import asof
 from memory.records.queries.detail import NO_SOURCE_TIME
 from memory.records.queries.lists import CAP, Filter, RecordPage
 
-NAMES = ("type", "agent", "run", "state", "source")
+NAMES = ("type", "agent", "run", "state", "source", "tag")
+DATES = ("recorded_from", "recorded_to")
+KNOWN = frozenset({*CARRIED, "as_of", "q", *NAMES, *DATES, "include", "sort", "after", "more"})
+DATE_WORDS = {"recorded_from": "recorded from", "recorded_to": "recorded before"}
 WORDS = {
     "first_hand": "first-hand", "not_valid": "not true then", NO_SOURCE_TIME: "without an instant of the source",
 }  # fmt: skip
-TOKEN = re.compile(r'(?P<name>[a-z]+):(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))|"(?P<phrase>[^"]*)"|(?P<word>\S+)')
+TOKEN = re.compile(r'(?P<name>[a-z_]+):(?:"(?P<quoted>[^"]*)"|(?P<bare>[^\s"]+))|"(?P<phrase>[^"]*)"|(?P<word>\S+)')
 LINE_CHARS = 1_000
 
 type Pair = tuple[str, str]
@@ -42,7 +48,7 @@ class Asked:
 
     @property
     def is_narrowed(self) -> bool:
-        return any(name in ("q", *NAMES) for name, _ in self.pairs)
+        return any(name in ("q", *NAMES, *DATES) for name, _ in self.pairs)
 
     def with_(self, name: str, value: str) -> str:
         """The address with one more condition."""
@@ -58,7 +64,8 @@ class Asked:
 
     def cleared(self) -> str:
         """The address without any condition, at the same point."""
-        return address(self.path, [pair for pair in self.pairs if pair[0] not in ("q", "sort", "include", *NAMES)])
+        dropped = ("q", "sort", "include", *NAMES, *DATES)
+        return address(self.path, [pair for pair in self.pairs if pair[0] not in dropped])
 
     def export(self, suffix: str) -> str:
         """The address of the same list in another form."""
@@ -66,7 +73,14 @@ class Asked:
 
 
 def asked(request: HttpRequest) -> Asked:
-    """Read the address. Raises Invalid (a run that is no id; words that no list knows are refused by the list)."""
+    """Read the address.
+
+    Raises Invalid (a name that this address does not know, a run that is no id, no instant); words that no list knows
+    are refused by the list.
+    """
+    unknown = next((name for name in request.GET if name not in KNOWN), None)
+    if unknown is not None:
+        raise Invalid.at(unknown[:60], expected=f"one of these: {', '.join(sorted(KNOWN))}", code="unknown")
     pairs = tuple(_typed(request) or pairs_of(request, without=("after",)))
     text = dict(pairs).get("q", "").strip()
     where = Filter(
@@ -76,6 +90,9 @@ def asked(request: HttpRequest) -> Asked:
         agent_names=tuple(value for value in _values(pairs, "agent") if not _is_id(value)),
         runs=tuple(_run(value) for value in _values(pairs, "run")),
         source_classes=_values(pairs, "source"),
+        tags=_values(pairs, "tag"),
+        recorded_from=_instant(pairs, "recorded_from"),
+        recorded_to=_instant(pairs, "recorded_to"),
         states=_values(pairs, "state"),
         include=frozenset(word for value in _values(pairs, "include") for word in value.split(",") if word),
     )
@@ -95,7 +112,7 @@ def _typed(request: HttpRequest) -> list[Pair]:
         raise Invalid.at("q", expected=f"at most {LINE_CHARS} characters", got=len(line))
     words, named = [], []
     for token in TOKEN.finditer(line):
-        if token["name"] in NAMES:
+        if token["name"] in (*NAMES, *DATES):
             named.append((token["name"], token["quoted"] if token["quoted"] is not None else token["bare"]))
         else:
             words.append(token.group())
@@ -108,14 +125,14 @@ def _typed(request: HttpRequest) -> list[Pair]:
 def typed_line(pairs: Iterable[Pair]) -> str:
     """The line that names the filter: what the field of the page shows."""
     pairs = list(pairs)
-    named = [f"{name}:{_quoted(value)}" for name, value in pairs if name in NAMES]
+    named = [f"{name}:{_quoted(value)}" for name, value in pairs if name in (*NAMES, *DATES)]
     return " ".join([*named, *(value for name, value in pairs if name == "q")])
 
 
 def parts(given: Asked, *, runs: Mapping[str, str]) -> tuple[FilterPart, ...]:
     """Each condition in words. `runs` = {id: title}."""
     found = [FilterPart(_words(name, value, runs), given.without(name, value)) for name, value in given.pairs]
-    shown = [part for (name, _), part in zip(given.pairs, found, strict=True) if name in ("q", *NAMES)]
+    shown = [part for (name, _), part in zip(given.pairs, found, strict=True) if name in ("q", *NAMES, *DATES)]
     include = ",".join(sorted(given.where.include))
     for word in sorted(given.where.include):
         others = ",".join(other for other in include.split(",") if other != word)
@@ -128,6 +145,8 @@ def _words(name: str, value: str, runs: Mapping[str, str]) -> str:
         return f"the text has {value}"
     if name == "run":
         return f"run is {runs.get(value) or value[:8]}"
+    if name in DATES:
+        return f"{DATE_WORDS[name]} {words(asof.instant(value, loc=name))}"
     return f"{name} is {WORDS.get(value, value)}"
 
 
@@ -153,6 +172,11 @@ def count_text(n: int, page: RecordPage) -> str:
 
 def _values(pairs: Iterable[Pair], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value for key, value in pairs if key == name))
+
+
+def _instant(pairs: Iterable[Pair], name: str) -> datetime | None:
+    values = _values(pairs, name)
+    return asof.instant(values[-1], loc=name) if values else None
 
 
 def _is_id(value: str) -> bool:

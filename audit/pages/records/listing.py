@@ -21,6 +21,10 @@ from memory.records.queries.stubs import Stub, span, stubs
 
 FACETS = (("type", "Type"), ("agent", "Agent"), ("state", "State"), ("source", "Source"), ("run", "Run"))
 VALUES_SHOWN = 8
+ORDERS = {
+    "rank": "best match first", "-recorded_at": "newest first", "recorded_at": "oldest first",
+    "-valid_from": "true from latest first", "valid_from": "true from earliest first",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,10 +124,10 @@ def _columns(given: Asked) -> tuple[Column, ...]:
 
 
 def _pager(given: Asked, listed: RecordPage) -> Pager:
-    newest_first = given.sort != "recorded_at"
+    newest_first = given.sort not in ("recorded_at", "valid_from")
     before = given.setting("after", listed.previous) if listed.previous else ""
     behind = given.setting("after", listed.next) if listed.next else ""
-    order = "best match first" if given.sort == "rank" else "newest first" if newest_first else "oldest first"
+    order = ORDERS.get(given.sort, "newest first")
     text = f"{count(len(listed.items))} of {count_text(listed.total, listed)}, {order}"
     return Pager(before, behind, text) if newest_first else Pager(behind, before, text)
 

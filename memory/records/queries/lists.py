@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -28,10 +29,12 @@ from memory.ledger.models import Name
 from memory.records import fulltext
 from memory.records.models import HIDDEN, SOURCE_CLASSES, RecordState, RecordStateQuerySet, doc_of
 from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow, row_of, rows_of
+from memory.records.queries.paging import RECORDED, VALID, Page, ordered, page_of
+from memory.records.queries.tags import tagged
 
 CAP = 10_000
 RANKED = 1_000
-SORTS = ("-recorded_at", "recorded_at", "rank")
+SORTS = (*RECORDED, *VALID, "rank")
 STATES = ("current", *HIDDEN)
 GROUPED_BY = ("type", "agent", "run", "source_class", "bucket")
 FACET_VALUES = 200
@@ -42,7 +45,8 @@ CHUNK = 500
 class Filter:
     """What a list is narrowed to. `include` names what is hidden by default and wanted here.
 
-    `agents` are ids, `agent_names` names; of several values of one kind any may hold.
+    `agents` are ids, `agent_names` names; of several values of one kind any may hold. What has no value of a kind never
+    meets a filter of that kind. `recorded_from`, `recorded_to`: a half-open interval of the instants of their entries.
     """
 
     query: str = ""
@@ -51,6 +55,9 @@ class Filter:
     agent_names: tuple[str, ...] = ()
     runs: tuple[UUID, ...] = ()
     source_classes: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    recorded_from: datetime | None = None
+    recorded_to: datetime | None = None
     states: tuple[str, ...] = ()
     include: frozenset[str] = frozenset()
 
@@ -87,13 +94,13 @@ def records(at: AsOf, *, where: Filter, sort: str = "-recorded_at", after: str =
         return _searched(at, where, sort, after, limit)
     rows = _matching(at, where)
     groups = _grouped(at, rows)
-    found, following, previous = _keyset(_shown(at, where, rows), after, limit, newest_first=sort.startswith("-"))
-    return _page(at, where, groups, found, {}, following, previous, n_unclaimed=_unclaimed(at, where))
+    found = page_of(_shown(at, where, rows), sort=sort, after=after, limit=limit)
+    return _page(at, where, groups, found, {}, n_unclaimed=_unclaimed(at, where))
 
 
 def _require_words(where: Filter, sort: str) -> None:
     if sort not in SORTS or (sort == "rank" and not where.query):
-        raise Invalid.at("sort", expected=" or ".join(SORTS[: 2 + bool(where.query)]), got=sort)
+        raise Invalid.at("sort", expected=" or ".join(SORTS if where.query else SORTS[:-1]), got=sort)
     for loc, given, known in (
         ("state", where.states, STATES),
         ("source", where.source_classes, SOURCE_CLASSES),
@@ -140,7 +147,11 @@ def _narrowed(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> RecordState
         rows = rows.filter(run__in=where.runs)
     if where.source_classes:
         rows = rows.filter(source_class__in=where.source_classes)
-    return rows
+    if where.recorded_from is not None:
+        rows = rows.filter(recorded_at__gte=where.recorded_from)
+    if where.recorded_to is not None:
+        rows = rows.filter(recorded_at__lt=where.recorded_to)
+    return rows.filter(tagged(where.tags)) if where.tags else rows
 
 
 def _ids_named(at: AsOf, texts: Sequence[str]) -> Subquery:
@@ -204,16 +215,14 @@ def _searched(at: AsOf, where: Filter, sort: str, after: str, limit: int) -> Rec
     groups = [_Group(s.type, s.agent, s.run, s.source_class, _bucket(s), 1) for s in states]
     shown = [state for state in states if _is_listed(where, _bucket(state))]
     if sort == "rank":
-        ordered = sorted(shown, key=lambda state: (-scores[state.doc], -state.doc))
+        arranged = sorted(shown, key=lambda state: (-scores[state.doc], -state.doc))
     else:
-        ordered = sorted(shown, key=lambda state: state.doc, reverse=sort.startswith("-"))
+        arranged = ordered(shown, sort=sort)
     start = _offset(after)
-    found = ordered[start : start + limit]
-    following = str(start + limit) if len(ordered) > start + limit else ""
-    previous = str(max(0, start - limit)) if start else ""
-    n_unclaimed = _unclaimed(at, where, list(scores))
+    following = str(start + limit) if len(arranged) > start + limit else ""
+    found = Page(arranged[start : start + limit], following, str(max(0, start - limit)) if start else "")
     return _page(
-        at, where, groups, found, scores, following, previous, why=tuple(terms), n_unclaimed=n_unclaimed
+        at, where, groups, found, scores, why=tuple(terms), n_unclaimed=_unclaimed(at, where, list(scores))
     )  # fmt: skip
 
 
@@ -224,29 +233,9 @@ def _offset(after: str) -> int:
     return int(after or 0)
 
 
-def _keyset(
-    rows: RecordStateQuerySet, after: str, limit: int, *, newest_first: bool
-) -> tuple[list[RecordState], str, str]:
-    """(rows, next, previous). `after` is a doc; with a leading "<" the page before it."""
-    backwards = after.startswith("<")
-    cursor = after.lstrip("<")
-    if cursor and (not cursor.isdecimal() or len(cursor) > 18):
-        raise Invalid.at("after", expected="a cursor from `next` or `previous`", got=after)
-    descending = newest_first != backwards
-    if cursor:
-        rows = rows.filter(doc__lt=int(cursor)) if descending else rows.filter(doc__gt=int(cursor))
-    found = list(rows.order_by("-doc" if descending else "doc")[: limit + 1])
-    more, found = len(found) > limit, found[:limit]
-    if backwards:
-        found.reverse()
-    has_next, has_previous = (bool(cursor), more) if backwards else (more, bool(cursor))
-    following = str(found[-1].doc) if found and has_next else ""
-    return found, following, f"<{found[0].doc}" if found and has_previous else ""
-
-
 def _page(
-    at: AsOf, where: Filter, groups: Sequence[_Group], found: Sequence[RecordState], scores: Mapping[int, float],
-    following: str, previous: str, *, why: tuple[str, ...] = (), n_unclaimed: int = 0,
+    at: AsOf, where: Filter, groups: Sequence[_Group], found: Page, scores: Mapping[int, float], *,
+    why: tuple[str, ...] = (), n_unclaimed: int = 0,
 ) -> RecordPage:  # fmt: skip
     listed = [group for group in groups if _is_listed(where, group.bucket)]
     hidden = Counter[str]()
@@ -261,15 +250,15 @@ def _page(
     }  # fmt: skip
     called = labels(
         at.namespace,
-        names={*(state.type for state in found), *counts["type"]},
-        agents={*(state.agent for state in found), *counts["agent"]},
-        runs={*(state.run for state in found), *counts["run"]},
+        names={*(state.type for state in found.rows), *counts["type"]},
+        agents={*(state.agent for state in found.rows), *counts["agent"]},
+        runs={*(state.run for state in found.rows), *counts["run"]},
     )
     return RecordPage(
-        items=tuple(replace(row_of(state, called, scores.get(state.doc)), why=why) for state in found),
+        items=tuple(replace(row_of(state, called, scores.get(state.doc)), why=why) for state in found.rows),
         total=min(sum(group.count for group in listed), CAP),
         is_capped=sum(group.count for group in groups) > CAP,
-        hidden=dict(sorted(hidden.items())), facets=_facets(counts, called), next=following, previous=previous,
+        hidden=dict(sorted(hidden.items())), facets=_facets(counts, called), next=found.next, previous=found.previous,
     )  # fmt: skip
 
 
@@ -303,14 +292,14 @@ def every_record(at: AsOf, *, where: Filter, sort: str = "-recorded_at", most: i
     if where.query:
         return iter(_searched(at, where, sort, "", min(most, RANKED)).items)
     rows = _shown(at, where, _matching(at, where))
-    return _in_chunks(at, rows, newest_first=sort.startswith("-"), most=most)
+    return _in_chunks(at, rows, sort=sort, most=most)
 
 
-def _in_chunks(at: AsOf, rows: RecordStateQuerySet, *, newest_first: bool, most: int) -> Iterator[RecordRow]:
+def _in_chunks(at: AsOf, rows: RecordStateQuerySet, *, sort: str, most: int) -> Iterator[RecordRow]:
     after = ""
     while most > 0:
-        found, after, _ = _keyset(rows, after, min(CHUNK, most), newest_first=newest_first)
-        yield from rows_of(at, found)
-        most -= len(found)
+        found = page_of(rows, sort=sort, after=after, limit=min(CHUNK, most))
+        yield from rows_of(at, found.rows)
+        most, after = most - len(found.rows), found.next
         if not after:
             return
