@@ -73,6 +73,33 @@ def _record_otherwise(world: Furnished) -> list[Sample]:
     ]
 
 
+def _facts(world: Furnished) -> list[Sample]:
+    narrowed = ("subject=Shop+of+Acme+GmbH&attribute=city", "status=conflict", "q=nothingofthekind")
+    past = f"valid_at=2026-07-01T00:00:00Z&known_at=seq:{world.now().seq}"
+    return [
+        *_all("/facts", *(f"/facts?{query}" for query in narrowed), f"/facts?{past}&include=superseded,withdrawn"),
+        *_all("/facts?valid_at=2020-01-01T00:00:00Z&known_at=seq:1", "/facts?known_at=source:2026-01-15T00:00:00Z"),
+        *_all("/facts?subject=Shop+of+Acme+GmbH&against=2026-07-01", by="charlie"),
+        Sample("/facts?subject=Shop+of+Acme+GmbH&against=never", status=422),
+    ]
+
+
+def _facts_apart(world: Furnished) -> dict[str, list[Sample]]:
+    cases, facts = world.stated.cases, world.stated.facts
+    return {
+        "new": [*_all("/facts/new?subject=Shop&attribute=city"), Sample("/facts/new", "bob", status=403)],
+        "conflicts": [*_all("/facts/conflicts"), *_all("/facts/conflicts?known_at=seq:1", by="charlie")],
+        "case": [
+            *_each("/facts/conflicts/{}", *cases),
+            *(Sample(f"/facts/conflicts/{cases[-1]}", by) for by in ("bob", "charlie")),
+        ],
+        "retract": [
+            *_each("/facts/{}/retract", facts["hostile"]),
+            Sample(f"/facts/{facts['known']}/retract", "charlie", status=403),
+        ],
+    }
+
+
 def _ledger(world: Furnished) -> list[Sample]:
     past = f"valid_at=2020-01-01T00:00:00Z&known_at=seq:{world.now().seq // 2}"
     return [*_all("/ledger", "/ledger?verb=save&from=1&to=9", f"/ledger?{past}"), Sample("/ledger", "charlie")]
@@ -149,6 +176,7 @@ PAGES: Mapping[str, Samples] = {
     ),
     "records/<uuid:record>/merge": lambda world: _all(f"/records/{world.deepest}/merge?with={world.parts[1]}"),
     "records/<uuid:record>/settle": lambda world: _each("/records/{}/settle", world.mixed, world.deepest),
+    "records/<uuid:record>/facts": lambda world: _each("/records/{}/facts", world.stated.source, world.root),
     "records/<uuid:record>/suggestions": lambda world: [
         *_each("/records/{}/suggestions", world.deepest, world.hostile[0], world.erased),
         Sample(f"/records/{world.parts[1]}/suggestions", "charlie"),
@@ -179,6 +207,13 @@ PAGES: Mapping[str, Samples] = {
         *_each("/tombstones/{}", *world.dead_ends),
         Sample(f"/tombstones/{world.dead_ends[0]}", "charlie"),
     ],
+    "facts": _facts,
+    "facts/new": lambda world: _facts_apart(world)["new"],
+    "facts/conflicts": lambda world: _facts_apart(world)["conflicts"],
+    "facts/conflicts/<uuid:case>": lambda world: _facts_apart(world)["case"],
+    "facts/<uuid:fact>": lambda world: _each("/facts/{}", *world.stated.facts.values()),
+    "facts/<uuid:fact>/supersede": lambda world: _each("/facts/{}/supersede", world.stated.facts["known"]),
+    "facts/<uuid:fact>/retract": lambda world: _facts_apart(world)["retract"],
     "runs": lambda world: _all("/runs", "/runs?q=4411", "/runs?q=nothingofthekind"),
     "runs/<uuid:run>": lambda world: _all(
         f"/runs/{world.run}", f"/runs/{world.run}?only=refused", f"/runs/{world.hostile_run}"
@@ -245,6 +280,8 @@ FILES: Mapping[str, Samples] = {
     "records/<uuid:record>/lineage.json": lambda world: _all(f"/records/{world.mixed}/lineage.json"),
     "timeline.csv": lambda world: _all(f"/timeline.csv?record={world.deepest}"),
     "timeline.json": lambda world: _all(f"/timeline.json?record={world.deepest}"),
+    "facts.csv": lambda world: _all("/facts.csv"),
+    "facts.json": lambda world: _all("/facts.json?include=superseded,withdrawn,held,erased"),
     "ledger.csv": lambda world: _all("/ledger.csv"),
     "ledger.json": lambda world: _all("/ledger.json"),
     "ledger/verifier.py": lambda world: _all("/ledger/verifier.py"),

@@ -23,9 +23,10 @@ SPRING, SUMMER, AUTUMN = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Ids of what the set holds. `cases` are open, the longest waiting first."""
+    """Ids of what the set holds. `source` is a record on which some rest. `cases` are open, the longest waiting first."""
 
     facts: dict[str, UUID]
+    source: UUID
     cases: tuple[UUID, ...]
 
 
@@ -64,7 +65,9 @@ def every_state(world: World, *, hostile: str) -> Stated:
     for origin in ("register", "register", "letter"):
         state(world, "city", "Berlin", origin=origin)
     facts["new"] = state(world, "refund_limit", 250, valid_from=SUMMER, references=(source, facts["known"]))
-    ending.supersede(world.bob, fact=facts["old"], at=SUMMER, new=facts["new"], reason=f"the desk wrote {hostile}"[:200])
+    ending.supersede(
+        world.bob, fact=facts["old"], at=SUMMER, new=facts["new"], reason=f"the desk wrote {hostile}"[:200]
+    )
     ending.retract(world.bob, fact=facts["wrong"], retracted_as="wrong", reason="it was another shop")
     row = Fact.objects.get(namespace=world.namespace, id=facts["erased"])
     erase(world.alice, items=[(row.seq, row.item)], reason="request", note="")
@@ -73,4 +76,4 @@ def every_state(world: World, *, hostile: str) -> Stated:
     state(world, "sells", "bicycles", valid_from=SPRING)
     state(world, "sells", "bicycles", by=world.alice, stance="denies", valid_from=SUMMER, references=(source,))
     contradict(world, "motto", hostile, f"{hostile} too", subject=hostile[:200])
-    return Stated(facts, tuple(one.id for one in queue(world.now())))
+    return Stated(facts, source, tuple(one.id for one in queue(world.now())))

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from audit.pages.facts import conflicts, detail, listing, verbs, verdicts
+from audit.pages.facts import conflicts, detail, drawn, listing, verbs, verdicts
 
 patterns = [
     path("facts", listing.index, name="index"),
@@ -16,5 +16,6 @@ patterns = [
     path("facts/<uuid:fact>", detail.shown, name="detail"),
     path("facts/<uuid:fact>/supersede", verbs.supersede, name="supersede"),
     path("facts/<uuid:fact>/retract", verbs.retract, name="retract"),
+    path("records/<uuid:record>/facts", drawn.shown, name="drawn"),
 ]
 urlpatterns = [path("", include((patterns, "facts")))]

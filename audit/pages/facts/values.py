@@ -8,7 +8,7 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -141,8 +141,13 @@ def within(visit: Visit, path: str, **names: str) -> str:
     return address(path, [*visit.frame.carried, *names.items()])
 
 
-def entity_row(visit: Visit, one: EntityStatus, *, hidden_url: Any) -> Entity:
-    """The status as a row; `hidden_url` makes the address that shows what is hidden for one reason too."""
+def entity_row(
+    visit: Visit, one: EntityStatus, *, hidden_url: Any, include: Collection[str] = ()
+) -> Entity:  # fmt: skip
+    """The status as a row; `hidden_url` makes the address that shows what is hidden for one reason too.
+
+    include : the reasons that are no longer left out.
+    """
     lines = {line.id: line for line in one.facts}
     counted = {fact for value in one.values for fact in value.facts}
     names = {"subject": one.subject, "attribute": one.attribute}
@@ -151,7 +156,7 @@ def entity_row(visit: Visit, one: EntityStatus, *, hidden_url: Any) -> Entity:
         why=WHY.get(one.why or "", ""),
         sides=tuple(_side(visit, one, value, [lines[fact] for fact in value.facts]) for value in one.values),
         more=tuple(fact_shown(visit, line) for line in one.facts if line.id not in counted),
-        hidden=hidden_of([one], hidden_url),
+        hidden=hidden_of([one], hidden_url, include=include),
         url=within(visit, "/facts", **names),
         subject_url=within(visit, "/facts", subject=one.subject),
         timeline_url=within(visit, "/timeline", **names),
@@ -184,13 +189,13 @@ def freshness(visit: Visit, one: EntityStatus, lead: FactLine) -> str:
     return f"{age} old, fresh for {allowed}"
 
 
-def hidden_of(found: Iterable[EntityStatus], url: Any) -> tuple[Hidden, ...]:
+def hidden_of(found: Iterable[EntityStatus], url: Any, *, include: Collection[str] = ()) -> tuple[Hidden, ...]:
     """What is left out of these, by why; candidates count for nothing until somebody asserts them."""
     total: dict[str, int] = {}
     for one in found:
         for why, n in (one.hidden or {}).items():
             total[why] = total.get(why, 0) + n
-    return tuple(Hidden(why, count(n), url(why)) for why, n in _ordered(total))
+    return tuple(Hidden(why, count(n), url(why)) for why, n in _ordered(total) if why not in include)
 
 
 def _ordered(total: Mapping[str, int]) -> list[tuple[str, int]]:

@@ -178,6 +178,7 @@ def _tabs(visit: Visit, found: RecordDetail, *, tab: str, count_text: str) -> tu
     tabs = [
         Tab("Lineage", f"{base}{visit.carry}", tab == "lineage", count_text),
         Tab("Versions", f"{base}/versions{visit.carry}", tab == "versions"),
+        Tab("Facts drawn from it", f"{base}/facts{visit.carry}", tab == "facts"),
         Tab("Suggestions", f"{base}/suggestions{visit.carry}", tab == "suggestions"),
         Tab("Ledger entries", f"{base}/entries{visit.carry}", tab == "entries"),
     ]
