@@ -1,20 +1,22 @@
 """What every test stands on.
 
 Invariants
-- Append-only triggers are lifted while the flush after a transactional test runs, and at no other moment: within a test
-  they are as strict as in production.
+- Append-only triggers are lifted while the tables are emptied after a transactional test, and at no other moment:
+  within a test they are as strict as in production.
+- A transactional test finds the tables as the migrations left them, but for the numbers that sequences gave out.
 - Hypothesis draws the same examples on every machine in the profile `ci`.
 - Elsewhere a test may be left out where its browser or server is missing; with CI set that is a failure.
 """
 
 import os
 from collections.abc import Generator, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 
 import hypothesis
 import pytest
-from django.db import connections
+from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
+from django.db.backends.utils import CursorWrapper
 from django.test import TransactionTestCase
 
 hypothesis.settings.register_profile("default", deadline=None)
@@ -45,32 +47,47 @@ def lifted_triggers(connection: BaseDatabaseWrapper) -> Iterator[None]:
                 cursor.execute(statement)
 
 
-def empty_indexes(connection: BaseDatabaseWrapper) -> None:
-    """Take away what transactional tests left in indexes beside the models: texts and, on SQLite, rectangles."""
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
-            cursor.execute("TRUNCATE memory_recordtext, memory_recordtext_total")
-            return
-        cursor.execute(
-            "SELECT name FROM sqlite_master WHERE name GLOB 'memory_recordtext_*' AND sql LIKE '%USING fts5%'"
-        )
-        for (name,) in cursor.fetchall():
-            cursor.execute(f"DROP TABLE {connection.ops.quote_name(name)}")
-        cursor.execute("DELETE FROM memory_factrect_space")
+# Django writes these with the tables, the same for every test.
+WRITTEN_BY_MIGRATIONS = frozenset({"django_migrations", "django_content_type", "auth_permission"})
+# Virtual tables among them, but not the ones in which those keep what they hold.
+TABLES_OF_SQLITE = (
+    "SELECT name FROM pragma_table_list"
+    " WHERE schema = 'main' AND type IN ('table', 'virtual') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'"
+)
 
 
-_flush = TransactionTestCase._fixture_teardown
+def empty_tables(connection: BaseDatabaseWrapper) -> None:
+    """Take away every row and every index of texts, in one transaction: the disk is waited for once."""
+    with transaction.atomic(using=connection.alias), connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            _drop_text_indexes(cursor)
+            cursor.execute(TABLES_OF_SQLITE)
+            names = {name for (name,) in cursor.fetchall()}
+        else:
+            names = {*connection.introspection.table_names(cursor)}
+        tables = sorted(names - WRITTEN_BY_MIGRATIONS)
+        asked = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (SELECT 1 FROM {table})" for table in tables)
+        cursor.execute(asked)
+        filled = [table for (table,) in cursor.fetchall()]
+        if filled:
+            with lifted_triggers(connection):
+                for table in filled:
+                    cursor.execute(f"DELETE FROM {table}")
 
 
-def _flush_without_triggers(self: TransactionTestCase) -> None:
-    with ExitStack() as stack:
-        for alias in self._databases_names(include_mirrors=False):
-            stack.enter_context(lifted_triggers(connections[alias]))
-        _flush(self)
-    empty_indexes(connections["default"])
+def _drop_text_indexes(cursor: CursorWrapper) -> None:
+    cursor.execute("SELECT name FROM sqlite_master WHERE name GLOB 'memory_recordtext_*' AND sql LIKE '%USING fts5%'")
+    for (name,) in cursor.fetchall():
+        cursor.execute(f'DROP TABLE "{name}"')
 
 
-TransactionTestCase._fixture_teardown = _flush_without_triggers
+def _empty_after(self: TransactionTestCase) -> None:
+    for alias in self._databases_names(include_mirrors=False):
+        empty_tables(connections[alias])
+
+
+# Django's own flushes table by table, and then writes its permissions anew.
+TransactionTestCase._fixture_teardown = _empty_after
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -81,6 +98,18 @@ def patient_scrubs() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scrubbing, "OTHERS_PATIENCE_MS", 200_000)
         yield
+
+
+DATABASE_FIXTURES = frozenset({"db", "transactional_db", "django_db_setup"})
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what asks the database of the run, so that the second engine need not run the rest."""
+    for item in items:
+        asked = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
+        if asked or item.get_closest_marker("django_db"):
+            item.add_marker("asks_database")
 
 
 NEVER_SKIPPED = ("browser", "postgres")

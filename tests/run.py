@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NO_TESTS_FOUND = 5
 INTERRUPTED = 2
 QUICK = "not slow and not browser and not postgres"
-ON_POSTGRESQL = "not browser and not sqlite_only"
+ON_POSTGRESQL = "asks_database and not browser and not sqlite_only"
 # They say the same on every engine: no table is asked there.
 WITHOUT_DATABASE = ("architecture", "browser", "charts", "console")
 
@@ -40,13 +40,18 @@ def run_tests(arguments: Sequence[str]) -> int:
     with postgresql_server() as url:
         left_out = [f"--ignore=tests/{folder}" for folder in WITHOUT_DATABASE]
         on_postgresql = _pytest([*left_out, *passed_on], marks=ON_POSTGRESQL, environment={"DATABASE_URL": url})
-    statuses = [status for status in (on_sqlite, on_postgresql) if status != NO_TESTS_FOUND]
-    return next((status for status in statuses if status), 0) if statuses else NO_TESTS_FOUND
+    return overall(on_sqlite, on_postgresql)
+
+
+def overall(*statuses: int) -> int:
+    """The exit status of the whole, from that of each engine."""
+    found = [status for status in statuses if status != NO_TESTS_FOUND]
+    return next((status for status in found if status), 0) if found else NO_TESTS_FOUND
 
 
 def _pytest(arguments: Sequence[str], *, marks: str = "", environment: dict[str, str] | None = None) -> int:
     """Run pytest once, with a home of its own. Ctrl-C reaches pytest itself, which then ends and is waited for."""
-    command = [sys.executable, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8"]
+    command = [sys.executable, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal"]
     if marks:
         command += ["-m", marks]
     home = tempfile.mkdtemp(prefix="palimpsest-test-")

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import pytest
 from django.core.cache import cache
-from django.core.management import call_command
 from django.db import connection
 from playwright.sync_api import Browser, sync_playwright
 from pytest_django import DjangoDbBlocker
@@ -20,7 +19,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from audit.pictures import CHROMIUM_ARGUMENTS, chromium_path
 from tests.browser.visits import Visits
-from tests.conftest import empty_indexes, lifted_triggers
+from tests.conftest import empty_tables
 
 
 @pytest.fixture(scope="session")
@@ -41,9 +40,7 @@ def db(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[No
     """The database of a module. By this name pytest-django makes it also where no other test asks for one."""
     with django_db_blocker.unblock():
         yield
-        with lifted_triggers(connection):
-            call_command("flush", verbosity=0, interactive=False)
-        empty_indexes(connection)
+        empty_tables(connection)
         connection.close()
         cache.clear()
 

@@ -95,11 +95,16 @@ def come_in(page: Page, person: Actor) -> None:
     page.wait_for_url("**/sign-in/password")
 
 
-def grave_findings(page: Page, *, rules: Sequence[str] = ()) -> list[str]:
-    """What axe finds serious or critical in the page as it stands: rule, place, and why.   rules : only these."""
+def grave_findings(page: Page, *, rules: Sequence[str] = (), but: Sequence[str] = ()) -> list[str]:
+    """What axe finds serious or critical in the page as it stands: rule, place, and why.
+
+    rules : only these; all if none is named.
+    but   : not these.
+    """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(f"() => {{ {AXE_SCRIPT} }}")
     options: dict[str, Any] = {"resultTypes": ["violations"], "selectors": False}
+    options["rules"] = {rule: {"enabled": False} for rule in but}
     if rules:
         options["runOnly"] = {"type": "rule", "values": list(rules)}
     found = page.evaluate("options => window.axe.run(document, options)", options)["violations"]

@@ -1,4 +1,4 @@
-"""A real server on the database of the test, and clients that talk to it over HTTP."""
+"""Real servers on the database of the test, and clients that talk to them over HTTP."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -43,51 +43,75 @@ def free_port() -> int:
 class Server:
     """A granian of its own, in a process group of its own; `kill` ends every process of it at once."""
 
-    def __init__(self, home: Path, *, n_workers: int = 1) -> None:
-        self.port = free_port()
-        n_threads = 1 if connection.vendor == "sqlite" else 4
-        command = [
-            sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", str(self.port),
-            "--workers", str(n_workers), "--blocking-threads", str(n_threads), "--log-level", "warning",
-            "audit.wsgi:application",
-        ]  # fmt: skip
-        own = {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(home), "DATABASE_URL": database_url()}
-        self.log = (home / "server.log").open("ab")
-        self.process = subprocess.Popen(
-            command, cwd=ROOT, env={**os.environ, **own}, stdout=self.log, stderr=self.log, start_new_session=True
-        )
-        self._wait(home)
+    def __init__(self, group: int, port: int) -> None:
+        self.group, self.port = group, port
 
-    def _wait(self, home: Path) -> None:
-        deadline = time.monotonic() + START_TIMEOUT_SECONDS
-        while time.monotonic() < deadline and self.process.poll() is None:
-            try:
-                asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
-                asked.request("GET", "/healthz")
-                if asked.getresponse().status == 200:
-                    return
-            except (OSError, http.client.HTTPException):
-                pass
-            time.sleep(0.05)
-        self.kill()
-        raise AssertionError(f"the server did not start:\n{(home / 'server.log').read_text(errors='replace')[-3000:]}")
+    def answers(self) -> bool:
+        try:
+            asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+            asked.request("GET", "/healthz")
+            return bool(asked.getresponse().status == 200)
+        except (OSError, http.client.HTTPException):
+            return False
+
+    def is_alive(self) -> bool:
+        try:
+            os.kill(self.group, 0)
+        except ProcessLookupError:
+            return False
+        return True
 
     def kill(self) -> None:
         """As by a power cut, but for what the operating system still writes."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.log.close()
+        with suppress(ProcessLookupError):
+            os.killpg(self.group, signal.SIGKILL)
+        deadline = time.monotonic() + START_TIMEOUT_SECONDS
+        while self.is_alive():
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+
+
+class Servers:
+    """One process that has loaded the site, and the servers that are forks of it, one after another."""
+
+    def __init__(self, home: Path, *, n_workers: int) -> None:
+        n_threads = 1 if connection.vendor == "sqlite" else 4
+        command = [sys.executable, "-m", "tests.contract.warm_servers", str(n_threads), str(n_workers)]
+        own = {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(home), "DATABASE_URL": database_url()}
+        self.log = home / "server.log"
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env={**os.environ, **own}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
+                text=True,
+            )  # fmt: skip
+
+    @contextmanager
+    def served(self) -> Iterator[Server]:
+        """A server that answers; it is killed when the block ends, if not before."""
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        port = free_port()
+        print(port, file=self.process.stdin, flush=True)
+        group = self.process.stdout.readline()
+        assert group, self.log.read_text(errors="replace")[-3000:]
+        server = Server(int(group), port)
+        try:
+            deadline = time.monotonic() + START_TIMEOUT_SECONDS
+            while not server.answers():
+                is_starting = server.is_alive() and time.monotonic() < deadline
+                assert is_starting, self.log.read_text(errors="replace")[-3000:]
+                time.sleep(0.01)
+            yield server
+        finally:
+            server.kill()
 
 
 @contextmanager
-def served(home: Path, *, n_workers: int = 1) -> Iterator[Server]:
-    home.mkdir(exist_ok=True)
-    server = Server(home, n_workers=n_workers)
-    try:
-        yield server
-    finally:
-        server.kill()
+def servers(home: Path, *, n_workers: int = 1) -> Iterator[Servers]:
+    home.mkdir()
+    warm = Servers(home, n_workers=n_workers)
+    with warm.process:
+        yield warm
 
 
 class Client:

@@ -13,7 +13,7 @@ from memory.ledger.models import Entry
 from memory.ledger.queries.verification import scan
 from memory.records.models import Record
 from memory.records.queries import detail
-from tests.contract.serving import Client, served
+from tests.contract.serving import Client, servers
 from tests.states import projected, rebuilt
 from tests.world import World
 
@@ -41,7 +41,11 @@ def written(port: int, world: World, writer: int) -> dict[str, str]:
 def test_fifty_writers_in_each_of_two_namespaces_lose_and_mix_nothing(tmp_path: Path) -> None:
     worlds = [World("here"), World("there")]
     before = [Entry.objects.filter(namespace=world.namespace).count() for world in worlds]
-    with served(tmp_path / "home", n_workers=2) as server, ThreadPoolExecutor(2 * WRITERS) as pool:
+    with (
+        servers(tmp_path / "home", n_workers=2) as warm,
+        warm.served() as server,
+        ThreadPoolExecutor(2 * WRITERS) as pool,
+    ):
         asked = [[pool.submit(written, server.port, world, n) for n in range(WRITERS)] for world in worlds]
         told = [{id: text for each in ones for id, text in each.result().items()} for ones in asked]
     for world, acknowledged, n_before in zip(worlds, told, before, strict=True):

@@ -22,7 +22,7 @@ import pytest
 from memory.ledger.queries.verification import scan
 from memory.records.models import Record
 from memory.records.queries import detail
-from tests.contract.serving import Client, served
+from tests.contract.serving import Client, Servers, servers
 from tests.states import projected, rebuilt
 from tests.world import World
 
@@ -86,20 +86,25 @@ class Writer:
             has_written.set()
 
 
+def _write_until_killed(warm: Servers, writers: list[Writer]) -> None:
+    with warm.served() as server, ThreadPoolExecutor(len(writers)) as pool:
+        has_written = Event()
+        running = [pool.submit(writer.write_until_cut_off, server.port, has_written) for writer in writers]
+        assert has_written.wait(timeout=60)
+        time.sleep(random.uniform(0, LONGEST_LIFE_SECONDS))
+        server.kill()
+        for each in running:
+            each.result()
+
+
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.timeout(1800)
 def test_servers_that_are_killed_under_load_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     world = World()
     writers = [Writer(number, world) for number in range(CLIENTS)]
-    for _ in range(SERVERS):
-        with served(tmp_path / "home") as server, ThreadPoolExecutor(CLIENTS) as pool:
-            has_written = Event()
-            running = [pool.submit(writer.write_until_cut_off, server.port, has_written) for writer in writers]
-            assert has_written.wait(timeout=60)
-            time.sleep(random.uniform(0, LONGEST_LIFE_SECONDS))
-            server.kill()
-            for each in running:
-                each.result()
+    with servers(tmp_path / "home") as warm:
+        for _ in range(SERVERS):
+            _write_until_killed(warm, writers)
     acknowledged = {id: text for writer in writers for id, text in writer.acknowledged.items()}
     assert len(acknowledged) == sum(writer.n_sent for writer in writers) >= SERVERS
     ids = list(Record.objects.filter(namespace=world.namespace).values_list("id", flat=True))

@@ -18,6 +18,8 @@ from django.test import override_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
+pytestmark = pytest.mark.sqlite_only
+
 type Message = dict[str, Any]
 
 

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.sqlite_only
+
 ROOT = Path(__file__).resolve().parents[2]
 BASE_PYTHON = Path(sys.base_prefix) / "bin" / "python3"
 # Started in place of manage.py where the interpreter itself must not count as one that was found.

@@ -91,6 +91,7 @@ def run_python(code: str, **variables: str) -> "subprocess.CompletedProcess[str]
     )
 
 
+@pytest.mark.sqlite_only
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -107,6 +108,7 @@ def test_a_wrong_variable_stops_the_program_and_is_named(tmp_path: Path, name: s
     assert name in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.sqlite_only
 def test_without_variables_the_site_runs_on_sqlite_in_its_home_and_serves_the_local_host(tmp_path: Path) -> None:
     code = (
         "from audit import settings as s; print(s.DATABASES['default']['NAME'], s.DEBUG, *s.ALLOWED_HOSTS,"
@@ -117,6 +119,7 @@ def test_without_variables_the_site_runs_on_sqlite_in_its_home_and_serves_the_lo
     assert (done.stdout.strip(), done.stderr) == (expected, "")
 
 
+@pytest.mark.sqlite_only
 def test_behind_https_cookies_are_secure_and_http_is_sent_on(tmp_path: Path) -> None:
     code = (
         "import django; django.setup(); from django.test import Client;"

@@ -42,6 +42,7 @@ def test_readyz_answers_503_and_names_the_database_that_lacks_a_migration(client
 
 
 @pytest.mark.slow
+@pytest.mark.sqlite_only
 def test_readyz_answers_503_and_healthz_200_while_the_database_is_out_of_reach(tmp_path: Path) -> None:
     code = (
         "import django; django.setup(); from django.test import Client;"
