@@ -87,7 +87,9 @@ class Facts:
         """The status, why, the facts of each side, those erased, and what ended last."""
         ends = {fact.id: self.end(fact, seq) for fact in self.counting(entity, seq)}
         counting = [fact for fact in self.counting(entity, seq) if (end := ends[fact.id]) is None or fact.start < end]
-        covering = [fact for fact in counting if fact.start <= valid_at and ((e := ends[fact.id]) is None or valid_at < e)]
+        covering = [
+            fact for fact in counting if fact.start <= valid_at and ((e := ends[fact.id]) is None or valid_at < e)
+        ]
         readable = [fact for fact in covering if not self.is_erased(fact.id)]
         spec = self.spec(entity[1], seq)
         sides: dict[Any, list[UUID]] = {}
@@ -119,7 +121,9 @@ class Facts:
         """How many facts are hidden and why, whatever the instant."""
         whys = {"superseded": "superseded", "retracted": "withdrawn", "rejected": "withdrawn", "held": "held",
                 "candidate": "candidate"}  # fmt: skip
-        words = ["erased" if self.is_erased(fact.id) else whys.get(self.state(fact, seq)) for fact in self.known(entity, seq)]
+        words = [
+            "erased" if self.is_erased(fact.id) else whys.get(self.state(fact, seq)) for fact in self.known(entity, seq)
+        ]
         return {word: words.count(word) for word in words if word is not None}
 
     def clashing(self, entity: Entity, seq: int) -> bool:

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memory.agents import operations as agents
-from memory.base import clock, projections
+from memory.base import clock
 from memory.base.errors import DomainError
 from memory.facts import rectangles
 from memory.facts.content import NewFact
@@ -93,6 +93,12 @@ class Played:
         # The names stand however many facts are erased: an erased name said again would be another one.
         anchors = [NewFact(one, "anchor", 0) for one in SUBJECTS] + [NewFact("anchor", one, 0) for one in ATTRIBUTES]
         assert_facts(self.world.alice, facts=anchors)
+        self.entities = {one: self._entity(*one) for one in ENTITIES}
+
+    def _entity(self, subject: str, attribute: str) -> tuple[UUID, UUID]:
+        found = entity_named(self.world.now(), subject=subject, attribute=attribute)
+        assert found is not None
+        return found
 
     @property
     def head(self) -> int:
@@ -168,12 +174,9 @@ class Played:
             self._did("reject", held[0])
 
     def asked(self, valid_at: datetime, seq: int) -> dict[Entity, EntityStatus]:
-        """The answers of the store for the entities that it has."""
+        """The answers of the store for all entities."""
         at = self.world.at(seq, valid_at=valid_at)
-        named = [(one, entity_named(at, subject=one[0], attribute=one[1])) for one in ENTITIES]
-        known = [(name, entity) for name, entity in named if entity is not None]
-        answers = statuses(at, [entity for _, entity in known])
-        return {name: answer for (name, _), answer in zip(known, answers, strict=True)}
+        return dict(zip(ENTITIES, statuses(at, list(self.entities.values())), strict=True))
 
     def compare(self, valid_at: datetime, seq: int) -> None:
         """The answers are those of the model, and those given before where nothing was erased."""
@@ -205,7 +208,7 @@ def points(played: Played, random: Random, n_points: int) -> list[tuple[datetime
     return [(random.choice(spots), random.randint(1, played.head)) for _ in range(n_points)]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(history=st.lists(steps, min_size=4, max_size=24), random=st.randoms(use_true_random=False))
 def test_any_history_has_the_status_of_the_naive_model_at_any_point(history: list[Step], random: Random) -> None:
     played = Played()
@@ -213,9 +216,9 @@ def test_any_history_has_the_status_of_the_naive_model_at_any_point(history: lis
         for number, step in enumerate(history):
             played.play(step)
             if number % 4 == 3:
-                for valid_at, seq in points(played, random, 2):
+                for valid_at, seq in points(played, random, 1):
                     played.compare(valid_at, seq)
-        for valid_at, seq in [*points(played, random, 8), *((at, seq) for seq, at in list(played.pinned))]:
+        for valid_at, seq in [*points(played, random, 6), *((at, seq) for seq, at in list(played.pinned))]:
             played.compare(valid_at, seq)
         assert_pieces_cover(played.world.namespace)
         assert_cases(played)
@@ -239,19 +242,15 @@ def assert_pieces_cover(namespace: int) -> None:
 
 
 def assert_cases(played: Played) -> None:
-    at = played.world.now()
-    for subject, attribute in ENTITIES:
-        entity = entity_named(at, subject=subject, attribute=attribute)
-        if entity is not None:
-            rows = ConflictCase.objects.filter(namespace=played.world.namespace, id=case_id(*entity))
-            found = sorted(rows.values_list("opened_seq", "closed_seq"))
-            assert found == played.facts.cases((subject, attribute), at.seq), (subject, attribute)
+    for name, entity in played.entities.items():
+        rows = ConflictCase.objects.filter(namespace=played.world.namespace, id=case_id(*entity))
+        assert sorted(rows.values_list("opened_seq", "closed_seq")) == played.facts.cases(name, played.head), name
 
 
 independent = st.lists(assertions, min_size=2, max_size=8)
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(given_facts=independent, declared=declarations, random=st.randoms(use_true_random=False))
 def test_the_order_of_independent_arrivals_changes_no_answer(
     given_facts: list[dict[str, Any]], declared: Declared, random: Random
@@ -268,7 +267,7 @@ def test_the_order_of_independent_arrivals_changes_no_answer(
             assert_facts(played.world.alice, facts=group)
         seq = played.head
         answers.append([
-            {entity: _unordered(answer) for entity, answer in played.asked(at, seq).items()} for at in INSTANTS[::2]
+            {entity: _unordered(answer) for entity, answer in played.asked(at, seq).items()} for at in INSTANTS[::3]
         ])  # fmt: skip
     assert answers[0] == answers[1]
 
@@ -282,5 +281,8 @@ def _new(number: int, one: dict[str, Any]) -> NewFact:
 
 
 def _unordered(answer: EntityStatus) -> dict[str, Any]:
-    return {**told(answer), "hidden": answer.hidden, "case": answer.case is not None,
-            "sides": sorted(sorted(side.facts) for side in answer.values)}  # fmt: skip
+    # Of facts that ended at one instant the one that came last is named as the last known.
+    return {
+        **told(answer), "hidden": answer.hidden, "case": answer.case is not None, "last": answer.last_known is None,
+        "sides": sorted(sorted(side.facts) for side in answer.values),
+    }  # fmt: skip
