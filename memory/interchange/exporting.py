@@ -60,11 +60,11 @@ def export(
         raise Invalid.at("format", expected=" or ".join(EXPORT_FORMATS), got=format)
     gate.permits(by, gate.READ)
     if format == "jsonl":
-        _require_whole(at, selection)
+        _require_whole(at, selection, what="an archive")
         written = writing.write(stream, namespace=at.namespace, with_secret=by.may("own"), progress=progress)
         return _exported(stream, format, written.size, written.n_items)
     if format == "public":
-        _require_whole(at, selection)
+        _require_whole(at, selection, what="what is public")
         told = public.document(at)
         stream.write(canonical(told) + b"\n")
         return _exported(stream, format, at.seq, len(told["items"]))
@@ -76,16 +76,16 @@ def export(
     return _exported(stream, format, at.seq, len(found.versions) + len(found.acts))
 
 
-def _require_whole(at: AsOf, selection: Selection) -> None:
+def _require_whole(at: AsOf, selection: Selection, *, what: str) -> None:
     given = {
         "from": selection.since, "to": selection.until, "run": selection.run, "agent": selection.agent,
         "focus": selection.focus,
     }  # fmt: skip
     for name, value in given.items():
         if value is not None:
-            raise Invalid.at(name, expected="no filter: this format is of the whole namespace", got=value)
+            raise Invalid.at(name, expected=f"no filter: {what} is of the whole namespace", got=value)
     if at.seq < at.head or at.source_at is not None:
-        raise Invalid.at("known_at", expected="no point: this format is of the namespace as it stands")
+        raise Invalid.at("known_at", expected=f"no point: {what} is of the namespace as it stands")
 
 
 def _exported(stream: BinaryIO, format: str, at_seq: int, n_items: int) -> Exported:

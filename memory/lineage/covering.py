@@ -70,7 +70,7 @@ class CoveredRecords:
         if not texts:
             return
         made = set(compiled.values_list("record", flat=True))
-        rows = []
+        rows: list[tuple[int, UUID, int, UUID]] = []
         for seq, item, record, details in contents_of_kind(namespace, kind="record", part="details"):
             known = {text: topic for text, topic in texts.items() if firsts[topic] < seq} if record not in made else {}
             rows.extend(_rows(namespace, seq, [(record, item, details.get("tags", ()))], known))

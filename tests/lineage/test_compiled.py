@@ -129,7 +129,7 @@ class Random:
             self.model[record].is_erased = True
 
 
-@settings(max_examples=25)
+@settings(max_examples=20)
 @given(draw=some.data())
 def test_any_history_tells_states_as_a_naive_model_does_and_lets_nothing_raw_out(draw: some.DataObject) -> None:
     world = World(f"lab-{ids.new_id()}")

@@ -79,37 +79,40 @@ def compile_record(
         type=type, content=content or "", id=id, summary=summary, tags=tuple(sorted(set(tags))), source_class="derived",
         valid_from=interval.start if interval else None, valid_to=interval.end if interval else None,
     )  # fmt: skip
-    request = {
-        "compile": [str(source) for source in sources], "recipe": recipe.request, "content": content, "type": type,
-        "id": str(id) if id else None, "details": details_of(new), "cause": cause.request,
-        "interval": [_shown(interval.start), _shown(interval.end)] if interval else None,
-    }  # fmt: skip
+    request = _request(sources, recipe, new, cause, content=content, interval=interval)
     if (first := answer_before(by, "compile", request)) is not None:
         return first
     if id is not None and (standing := standing_under(by.namespace, id)) is not None:
         return _as_before(standing, sources, recipe, new, content=content, interval=interval)
     _require_lawful(by.namespace, sources, recipe)
     loaded = load_sources(by.namespace, sources)
-    for source in loaded:
-        _require_usable(source)
+    _require_usable(loaded)
     new = _complete(new, loaded, text=_text(recipe, content, loaded), interval=interval)
     rules = Rules(
         content="explicit" if content is not None else "generated", type="explicit",
         valid="explicit" if interval else "hull",
     )  # fmt: skip
 
-    def still_free() -> None:
-        if id is not None and Record.objects.filter(namespace=by.namespace, id=id).exists():
-            raise Raced
-
     def statement(book: NameBook, prepared: Sequence[Prepared]) -> Iterable[Draft]:
         book.learn([recipe.function, recipe.version, recipe.covers])
         yield compilation_draft(book, prepared[0].id, recipe=recipe, inputs=inputs_digest(loaded))
 
     return derive(
-        by, "compile", [new], loaded, cause=cause, rules=rules, lines=[None], request=request, recheck=still_free,
-        beside=statement,
+        by, "compile", [new], loaded, cause=cause, rules=rules, lines=[None], request=request,
+        recheck=lambda: _require_free(by.namespace, id), beside=statement,
     )  # fmt: skip
+
+
+def _request(
+    sources: Sequence[UUID], recipe: Recipe, new: NewRecord, cause: Cause, *, content: str | None,
+    interval: Interval | None,
+) -> dict[str, Any]:  # fmt: skip
+    """The canonical request."""
+    return {
+        "compile": [str(source) for source in sources], "recipe": recipe.request, "content": content, "type": new.type,
+        "id": str(new.id) if new.id else None, "details": details_of(new), "cause": cause.request,
+        "interval": [_shown(interval.start), _shown(interval.end)] if interval else None,
+    }  # fmt: skip
 
 
 def compilation_draft(book: NameBook, record: UUID, *, recipe: Recipe, inputs: bytes) -> Draft:
@@ -152,10 +155,11 @@ def _require_lawful(namespace: int, sources: Sequence[UUID], recipe: Recipe) -> 
         raise Invalid(told, errors=places)
 
 
-def _require_usable(source: SourceRecord) -> None:
-    source.require_usable(needs_content=False)
-    if source.content is None:
-        raise Erased(f"The record {source.id} is erased: nothing can be compiled from it.", id=str(source.id))
+def _require_usable(sources: Iterable[SourceRecord]) -> None:
+    for source in sources:
+        source.require_usable(needs_content=False)
+        if source.content is None:
+            raise Erased(f"The record {source.id} is erased: nothing can be compiled from it.", id=str(source.id))
 
 
 def _text(recipe: Recipe, content: str | None, sources: Sequence[SourceRecord]) -> str:
@@ -174,6 +178,11 @@ def _text(recipe: Recipe, content: str | None, sources: Sequence[SourceRecord]) 
     if len(text) > CONTENT_CHARS:
         raise Invalid.at("sources", expected=f"at most {CONTENT_CHARS} characters in all", got=len(text))
     return text
+
+
+def _require_free(namespace: int, id: UUID | None) -> None:
+    if id is not None and Record.objects.filter(namespace=namespace, id=id).exists():
+        raise Raced
 
 
 def _complete(

@@ -239,7 +239,7 @@ def compiled_records(
         n_unclaimed = every.count()
         return CompiledPage((), 0, 0, {NO_SOURCE_TIME: n_unclaimed} if n_unclaimed else {}, "")
     every = every.filter(output=output) if output else every
-    deleted = Q(record__in=RecordState.objects.known(at).filter(is_withdrawn=True).values("id"))
+    deleted = Q(record__in=RecordState.objects.known(at).filter(Q(("is_withdrawn", True))).values("id"))
     stale = ~deleted & Q(record__in=RawSQL(*tainted_below(at)))  # noqa: S611 - a statement of this module
     kept = {"": ~deleted, "stale": stale, "deleted": deleted}[state]
     n_of = every.aggregate(total=Count("seq", filter=kept), stale=Count("seq", filter=stale),

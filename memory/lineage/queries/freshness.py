@@ -101,13 +101,13 @@ def _judged(
 
 
 def _ways(at: AsOf, records: Sequence[UUID]) -> dict[UUID, _Way]:
-    """Everything above the records, by one recursive query. `by_compile`: a compiled record named this source."""
+    """Everything above the records, by one recursive query. `by_compile`: reached through compiled records alone."""
     mark = "(%s::uuid)" if connection.vendor == "postgresql" else "(%s)"
     labels = ", ".join(f"'{relation}'" for relation in ANCESTRY)
     statement = (
         f"WITH RECURSIVE named(id) AS (VALUES {', '.join([mark] * len(records))}),"
         " up(root, id, by_compile) AS (SELECT id, id, 1 FROM named UNION"
-        " SELECT up.root, e.target, CASE WHEN k.record IS NULL THEN 0 ELSE 1 END FROM memory_edge e"
+        " SELECT up.root, e.target, CASE WHEN k.record IS NULL THEN 0 ELSE up.by_compile END FROM memory_edge e"
         " JOIN up ON e.source = up.id"
         " LEFT JOIN memory_compilation k ON k.namespace_id = e.namespace_id AND k.record = e.source"
         f" WHERE e.relation IN ({labels}) AND {standing(at, edges='e')})"
