@@ -141,6 +141,16 @@ def test_what_waits_for_a_week_warns_in_header_and_rail_and_what_lapsed_is_gone(
     assert "Nothing waits" in words(bob.get("/inbox").text)
 
 
+def test_the_page_of_a_held_record_says_so_and_offers_the_review_alone(world: World, bob: Client) -> None:
+    one = held(world, "a step")
+    page = bob.get(f"/records/{one}").text
+    assert "Held by the review policy" in words(page)
+    offered = set(re.findall(rf'href="/(?:records/{one}|inbox)/(\w+)', page))
+    assert "review" in offered
+    assert not offered & {"withdraw", "restore", "evolve", "supersede", "merge", "link"}
+    assert "Confirm…" not in browser(world.charlie).get(f"/records/{one}").text
+
+
 def test_hostile_words_are_text_and_secrets_are_covered(world: World, bob: Client) -> None:
     held(world, "<script>window.ran = true</script> plm_" + "a" * 43)
     page = bob.get("/inbox").text

@@ -109,12 +109,13 @@ def verbs(visit: Visit, found: RecordDetail) -> frozenset[str]:
     """The acts that this role may do to this record in this state."""
     may, state = visit.actor.may, found.row.state
     allowed = {
-        "withdraw": may("review") and found.withdrawn_seq is None and state != "erased",
+        "review": may("review") and state == "held",
+        "withdraw": may("review") and found.withdrawn_seq is None and state not in ("erased", "held"),
         "erase": may("own") and state != "erased",
         "restore": may("review") and found.withdrawn_seq is not None,
         "evolve": may("write") and state == "current",
-        "supersede": may("write") and found.superseded_seq is None,
-        "link": may("write") and state != "erased",
+        "supersede": may("write") and found.superseded_seq is None and state != "held",
+        "link": may("write") and state not in ("erased", "held"),
         "merge": may("write") and state in ("current", "superseded"),
     }
     return frozenset(verb for verb, is_allowed in allowed.items() if is_allowed)
@@ -195,6 +196,10 @@ def _notices(visit: Visit, found: RecordDetail) -> tuple[tuple[str, str, Link], 
         reason = covered(found.withdrawal_reason) or "no reason was recorded"
         link = Link(f"seq {count(found.withdrawn_seq)}", f"/ledger/{found.withdrawn_seq}{carry}")
         notices.append(("withdrawn", f"Withdrawn: {reason}.", link))
+    if found.row.state == "held":
+        until = f" Unreviewed it is withdrawn on {found.held_until:%-d %b %Y}." if found.held_until else ""
+        words = f"Held by the review policy: no list, recall or context shows it until a person confirms it.{until}"
+        notices.append(("held", words, Link("The Inbox", f"/inbox{carry}")))
     if found.superseded_by is not None:
         link = Link("its successor", f"/records/{found.superseded_by}{carry}")
         notices.append(("superseded", f"Superseded by entry {count(found.superseded_seq)}:", link))
