@@ -91,7 +91,13 @@ def connect() -> None:
     ):
         counted_by(key, rows)
     scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
-    labelled_by(("record", "withdrawal", "review", "held", "edge"), RecordState, "first_line", shown=CONFIRMED)
+    _connect_labels()
+
+
+def _connect_labels() -> None:
+    """By what their rows are called in lines of the log."""
+    told_of_records = ("record", "withdrawal", "review", "held", "edge", "compilation")
+    labelled_by(told_of_records, RecordState, "first_line", shown=CONFIRMED)
     labelled_by(("import_run",), ImportRun, "source", is_name=True)
     labelled_by(("fact", "supersession", "retraction"), FactState, "subject", is_name=True, shown=CONFIRMED)
     labelled_by(("adjudication",), ConflictCase, "subject", is_name=True)

@@ -36,7 +36,10 @@ def test_a_record_page_says_how_it_was_compiled_and_what_moved_on(world: World) 
         assert expected in page
     assert "How it was compiled" not in words(bob.get(f"/records/{raw}").content)
     world.erase(raw)
-    assert "Something that it rests on is erased" in words(bob.get(f"/records/{made}").content)
+    tainted = words(browser(world.alice).get(f"/records/{made}").content)
+    for expected in ("stale: source erased", "Something that it rests on is erased", "cannot be made again"):
+        assert expected in tainted
+    assert "Make it again" not in tainted
 
 
 def test_a_person_makes_one_again_and_reads_whether_it_is_equal(world: World) -> None:

@@ -110,8 +110,9 @@ class Panel:
 
 
 def chip(fresh: Freshness) -> Chip:
-    """The badge of a state: how far behind stands in its word."""
-    return Chip(fresh.state, f"behind {count(fresh.n_behind)}" if fresh.state == "behind" else "")
+    """The badge of a state: how far behind, or why stale, stands in its word."""
+    words = {"behind": f"behind {count(fresh.n_behind)}", "stale": "stale: source erased"}
+    return Chip(fresh.state, words.get(fresh.state, ""))
 
 
 @require_safe
@@ -187,14 +188,16 @@ def panel(visit: Visit, found: RecordDetail) -> Panel | None:
     if made is None:
         return None
     fresh = made.freshness
-    may_make = visit.actor.may("write") and visit.frame.can_write and bool(made.statement.function)
+    is_whole = bool(made.statement.function) and not set(fresh.erased) & set(made.sources)
+    may_make = visit.actor.may("write") and visit.frame.can_write and is_whole
     return Panel(
         chip=chip(fresh), told=_told(fresh), rows=_definitions(made.statement),
         moved=tuple((_link(visit, one.record), WHY[one.why]) for one in fresh.newer),
         n_more_moved=fresh.n_behind - len(fresh.newer), erased=tuple(_link(visit, one) for one in fresh.erased),
         roots=tuple(_link(visit, root) for root in made.roots[:ROOTS_SHOWN]),
         n_more_roots=max(0, len(made.roots) - ROOTS_SHOWN), comparisons=tuple(_comparisons(visit, made)),
-        again=_again(made), rebuild_url=f"/records/{found.row.id}/rebuild{visit.carry}" if may_make else "",
+        again=_again(made, is_whole=is_whole),
+        rebuild_url=f"/records/{found.row.id}/rebuild{visit.carry}" if may_make else "",
     )  # fmt: skip
 
 
@@ -244,8 +247,10 @@ def _compared(words: str, found: Rebuild, names: tuple[str, str], *, other: Link
     return Compared(words, "equal" if found.is_equal else "unequal", state, hashes, other)
 
 
-def _again(made: Compiled) -> str:
-    """How it is made again."""
+def _again(made: Compiled, *, is_whole: bool) -> str:
+    """How it is made again, or why it cannot be."""
+    if not is_whole:
+        return "It cannot be made again: a source, or the name of its function, is erased."
     if made.statement.runs_here:
         return "The store runs this function: it needs no text."
     return (
