@@ -170,19 +170,18 @@ class StepOut(BaseModel):
 
 
 class TombstoneDetailOut(Read):
-    """A tombstone with its whole life. `blocks` are the newest of the `n_checks` that met it."""
+    """A tombstone with its whole life. `blocks` are the newest of the checks that met it."""
 
     tombstone: TombstoneOut
     blocks: list[BlockOut]
-    n_checks: int
     evidence: list[RevivalEvidenceOut]
     steps: list[StepOut]
     url: str
 
     @classmethod
-    def of(cls, row: TombstoneRow, told: Story, **more: Any) -> TombstoneDetailOut:
+    def of(cls, told: Story, **more: Any) -> TombstoneDetailOut:
         return cls(
-            tombstone=TombstoneOut.shown(row), blocks=[BlockOut.of(one) for one in told.blocks],
-            n_checks=told.n_checks, evidence=[RevivalEvidenceOut.of(one) for one in told.evidence],
+            tombstone=TombstoneOut.shown(told.row), blocks=[BlockOut.of(one) for one in told.blocks],
+            evidence=[RevivalEvidenceOut.of(one) for one in told.evidence],
             steps=[StepOut.of(one) for one in told.steps], **more,
         )  # fmt: skip

@@ -69,10 +69,8 @@ def check(request: Entered, body: CheckIn) -> CheckedOut:
 def tombstone(request: Entered, tombstone: Tombstone, point: Query[Point]) -> TombstoneDetailOut:
     """One dead end with its whole life: every block and what was said of it, evidence, turns."""
     at = point.at(request.auth.namespace)
-    row = queries.tombstone(at, id=tombstone)
-    return TombstoneDetailOut.of(
-        row, story(at, id=tombstone), url=page(request, f"/tombstones/{tombstone}"), **rests_on(at)
-    )
+    url = page(request, f"/tombstones/{tombstone}")
+    return TombstoneDetailOut.of(story(at, id=tombstone), url=url, **rests_on(at))
 
 
 @routes.write("/tombstones/{tombstone}/evidence", need=gate.WRITE, answer=FiledOut, makes=True)

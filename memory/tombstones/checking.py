@@ -16,10 +16,8 @@ from memory.base.asof import AsOf
 from memory.ledger.queries.contents import contents_of, name_ids, names_of
 from memory.tombstones.kernel.life import reason_of, verdict_of
 from memory.tombstones.kernel.scope import Scope, covers, exempts, folded
-from memory.tombstones.lives import false_block_limit, standings
+from memory.tombstones.lives import Kept, false_block_limit, kept, standings
 from memory.tombstones.models import RevivalCondition, Tombstone
-
-CHUNK = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,10 @@ def checked(at: AsOf, *, route: str, scope: Scope) -> Checked:
     rows = on_route(at, route=route)
     if not rows:
         return answer_of(())
-    stands = standings(at, rows, limit=false_block_limit(at))
+    known = kept(at, rows)
+    stands = standings(at, rows, known, limit=false_block_limit(at))
     found = []
-    for sign in signs(at.namespace, rows):
+    for sign in signs(at.namespace, rows, known):
         is_covered = sign.scope is not None and covers(sign.scope, scope) and not exempts(sign.out_of_scope, scope)
         found.append(Met(sign, reason_of(stands[sign.id].state, is_covered=is_covered)))
     return answer_of(found)
@@ -86,18 +85,12 @@ def on_route(at: AsOf, *, route: str) -> list[Tombstone]:
     )
 
 
-def signs(namespace: int, rows: Sequence[Tombstone]) -> list[Sign]:
+def signs(namespace: int, rows: Sequence[Tombstone], known: Kept) -> list[Sign]:
     """What the tombstones say, in the order given."""
-    conditions: dict[UUID, list[RevivalCondition]] = {row.id: [] for row in rows}
-    wanted = list(conditions)
-    for start in range(0, len(wanted), CHUNK):
-        found = RevivalCondition.objects.filter(namespace=namespace, tombstone__in=wanted[start : start + CHUNK])
-        for one in found.order_by("position"):
-            conditions[one.tombstone].append(one)
-    told = [(one.seq, one.item) for ones in conditions.values() for one in ones]
+    told = [(one.seq, one.item) for row in rows for one in known.conditions[row.id]]
     texts = contents_of(namespace, [*((row.seq, row.item) for row in rows), *told])
     names = names_of(namespace, [row.route for row in rows])
-    return [_sign(row, conditions[row.id], texts, names) for row in rows]
+    return [_sign(row, known.conditions[row.id], texts, names) for row in rows]
 
 
 def _sign(row: Tombstone, conditions: Sequence[RevivalCondition], texts: Any, names: dict[UUID, str]) -> Sign:

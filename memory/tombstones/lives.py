@@ -7,7 +7,8 @@ false blocks, which is a setting and cannot be erased.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -33,7 +34,7 @@ def false_block_limit(at: AsOf) -> int:
     )
     rows = Setting.objects.filter(namespace=at.namespace, name=SETTING, seq__lte=at.seq).order_by("-seq")
     payload = rows.annotate(told=Subquery(told.values("payload")[:1])).values_list("told", flat=True).first()
-    return DEFAULT_LIMIT if payload is None else int(strict_loads(payload))
+    return DEFAULT_LIMIT if payload is None else int(str(strict_loads(payload)))
 
 
 def first_due_at(row: Tombstone) -> datetime:
@@ -41,37 +42,48 @@ def first_due_at(row: Tombstone) -> datetime:
     return row.review_at if row.retest_at is None else min(row.retest_at, row.review_at)
 
 
-def lives(at: AsOf, rows: Sequence[Tombstone]) -> dict[UUID, Life]:
-    """{tombstone: all that happened to it by the point}."""
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The rows about some tombstones up to a point, by tombstone, each in the order of the ledger."""
+
+    conditions: Mapping[UUID, list[RevivalCondition]]
+    filed: Mapping[UUID, list[RevivalEvidence]]
+    turns: Mapping[UUID, list[TombstoneTurn]]
+    verdicts: Mapping[UUID, list[BlockVerdict]]
+
+
+def kept(at: AsOf, rows: Sequence[Tombstone]) -> Kept:
+    """All that is kept about the tombstones by the point."""
     ids = [row.id for row in rows]
-    conditions: dict[UUID, list[Asked]] = defaultdict(list)
-    for asked in _of(RevivalCondition, at, ids):
-        conditions[asked.tombstone].append(Asked(asked.position, asked.n_origins))
-    turns: dict[UUID, list[Turn]] = defaultdict(list)
-    for turn in _of(TombstoneTurn, at, ids):
-        turns[turn.tombstone].append(Turn(turn.seq, turn.kind, turn.due_at))
-    verdicts: dict[UUID, list[Verdict]] = defaultdict(list)
-    for told in _of(BlockVerdict, at, ids):
-        verdicts[told.tombstone].append(Verdict(told.seq, told.is_false, told.route_check))
-    filed = _filed(at, list(_of(RevivalEvidence, at, ids)))
+    found = [_of(model, at, ids) for model in (RevivalCondition, RevivalEvidence, TombstoneTurn, BlockVerdict)]
+    return Kept(*found)
+
+
+def lives(at: AsOf, rows: Sequence[Tombstone], known: Kept) -> dict[UUID, Life]:
+    """{tombstone: all that happened to it by the point}."""
+    filed = _filed(at, known)
     return {
         row.id: Life(
-            first_due_at(row), tuple(sorted(conditions[row.id], key=lambda one: one.position)),
-            tuple(filed[row.id]), tuple(turns[row.id]), tuple(verdicts[row.id]),
+            first_due_at(row),
+            tuple(Asked(one.position, one.n_origins) for one in known.conditions[row.id]),
+            tuple(filed[row.id]),
+            tuple(Turn(one.seq, one.kind, one.due_at) for one in known.turns[row.id]),
+            tuple(Verdict(one.seq, one.is_false, one.route_check) for one in known.verdicts[row.id]),
         )
         for row in rows
-    }  # fmt: skip
-
-
-def standings(at: AsOf, rows: Sequence[Tombstone], *, limit: int) -> dict[UUID, Standing]:
-    """{tombstone: what it is at the point}; `limit` is that of false blocks."""
-    return {
-        identity: standing(life, seq=at.seq, valid_at=at.valid_at, limit=limit)
-        for identity, life in lives(at, rows).items()
     }
 
 
-def _filed(at: AsOf, rows: Sequence[RevivalEvidence]) -> Mapping[UUID, list[Filed]]:
+def standings(at: AsOf, rows: Sequence[Tombstone], known: Kept, *, limit: int) -> dict[UUID, Standing]:
+    """{tombstone: what it is at the point}; `limit` is that of false blocks."""
+    return {
+        identity: standing(life, seq=at.seq, valid_at=at.valid_at, limit=limit)
+        for identity, life in lives(at, rows, known).items()
+    }
+
+
+def _filed(at: AsOf, known: Kept) -> Mapping[UUID, list[Filed]]:
+    rows = [row for rows in known.filed.values() for row in rows]
     found: dict[UUID, list[Filed]] = defaultdict(list)
     authors = _authors(at, [row.seq for row in rows if row.origin is None])
     for row in rows:
@@ -90,8 +102,11 @@ def _authors(at: AsOf, seqs: Sequence[int]) -> dict[int, str]:
     return found
 
 
-def _of(model: Any, at: AsOf, ids: Sequence[UUID]) -> Iterator[Any]:
-    """Rows about the tombstones up to the point, in the order of the ledger within each chunk."""
+def _of(model: Any, at: AsOf, ids: Sequence[UUID]) -> Mapping[UUID, list[Any]]:
+    """The rows about each of the tombstones up to the point, in the order of the ledger."""
+    found: dict[UUID, list[Any]] = defaultdict(list)
     for start in range(0, len(ids), CHUNK):
         rows: QuerySet[Any] = model._default_manager.filter(namespace=at.namespace, seq__lte=at.seq)
-        yield from rows.filter(tombstone__in=ids[start : start + CHUNK]).order_by("seq", "item")
+        for row in rows.filter(tombstone__in=ids[start : start + CHUNK]).order_by("seq", "item"):
+            found[row.tombstone].append(row)
+    return found

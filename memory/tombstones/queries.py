@@ -22,7 +22,7 @@ from memory.ledger.queries.mentions import Mention, mentions
 from memory.tombstones.checking import Sign, signs
 from memory.tombstones.kernel.life import STATES, Standing
 from memory.tombstones.kernel.scope import folded
-from memory.tombstones.lives import false_block_limit, standings
+from memory.tombstones.lives import Kept, false_block_limit, kept, standings
 from memory.tombstones.models import EVIDENCE, RouteHit, Tombstone
 from memory.tombstones.saying import Said, said
 
@@ -89,7 +89,8 @@ def tombstones(
     Raises Invalid (an `after` that is none of them).
     """
     rows, most_false = _rows(at, route=route), false_block_limit(at)
-    stands = standings(at, rows, limit=most_false)
+    known = kept(at, rows)
+    stands = standings(at, rows, known, limit=most_false)
     counts = Counter(stands[row.id].state for row in rows)
     wanted = set(states) or {state for state in STATES if retired or state != "retired"}
     shown = sorted((row for row in rows if stands[row.id].state in wanted), key=lambda row: _rank(row, stands[row.id]))
@@ -102,18 +103,29 @@ def tombstones(
     is_cut = start + limit < len(shown)
     n_hidden = counts["retired"] if "retired" not in wanted and not states else 0
     return TombstonePage(
-        told_rows(at, page, stands, limit=most_false), page[-1].id if is_cut else None, len(shown),
+        told_rows(at, page, known, stands, limit=most_false), page[-1].id if is_cut else None, len(shown),
         {"retired": n_hidden} if n_hidden else {}, {state: counts[state] for state in STATES},
     )  # fmt: skip
 
 
 def tombstone(at: AsOf, *, id: UUID) -> TombstoneRow:
     """One tombstone at the point.   Raises NotFound."""
+    row = found(at, id=id)
+    return told_one(at, row, kept(at, [row]))
+
+
+def found(at: AsOf, *, id: UUID) -> Tombstone:
+    """The row of a tombstone that stands at the point.   Raises NotFound."""
     row = Tombstone.objects.filter(namespace=at.namespace, id=id, seq__lte=at.seq).first()
     if row is None:
         raise NotFound(f"There is no dead end {id} {at.words}.")
+    return row
+
+
+def told_one(at: AsOf, row: Tombstone, known: Kept) -> TombstoneRow:
+    """One tombstone with all that a card says of it."""
     limit = false_block_limit(at)
-    return told_rows(at, [row], standings(at, [row], limit=limit), limit=limit)[0]
+    return told_rows(at, [row], known, standings(at, [row], known, limit=limit), limit=limit)[0]
 
 
 def due(at: AsOf) -> list[Due]:
@@ -122,11 +134,11 @@ def due(at: AsOf) -> list[Due]:
     The longest waiting first.
     """
     rows = _rows(at)
-    stands = standings(at, rows, limit=false_block_limit(at))
+    stands = standings(at, rows, kept(at, rows), limit=false_block_limit(at))
     waiting = [row for row in rows if stands[row.id].state == "revival_testing" or stands[row.id].is_overdue]
     names = names_of(at.namespace, [row.route for row in waiting])
-    found = [_due(at, row, stands[row.id], names.get(row.route, "a route whose name is erased")) for row in waiting]
-    return sorted(found, key=lambda one: (one.since, one.seq))
+    told = [_due(at, row, stands[row.id], names.get(row.route, "a route whose name is erased")) for row in waiting]
+    return sorted(told, key=lambda one: (one.since, one.seq))
 
 
 def _due(at: AsOf, row: Tombstone, now: Standing, label: str) -> Due:
@@ -139,7 +151,7 @@ def _due(at: AsOf, row: Tombstone, now: Standing, label: str) -> Due:
 
 
 def told_rows(
-    at: AsOf, rows: Sequence[Tombstone], stands: Mapping[UUID, Standing], *, limit: int
+    at: AsOf, rows: Sequence[Tombstone], known: Kept, stands: Mapping[UUID, Standing], *, limit: int
 ) -> tuple[TombstoneRow, ...]:
     """The rows with all that a card says of them, in the order given."""
     wrote = said(at.namespace, [row.seq for row in rows])
@@ -150,7 +162,7 @@ def told_rows(
             sign, stands[row.id], wrote[row.seq], rests[row.seq, row.item], hits[row.id, "blocked"],
             sum(n for (about, _), n in hits.items() if about == row.id), limit,
         )
-        for row, sign in zip(rows, signs(at.namespace, rows), strict=True)
+        for row, sign in zip(rows, signs(at.namespace, rows, known), strict=True)
     )  # fmt: skip
 
 

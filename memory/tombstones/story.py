@@ -17,7 +17,9 @@ from memory.ledger.queries.addressed import erased_parts
 from memory.ledger.queries.contents import contents_of, names_of
 from memory.ledger.queries.mentions import Mention, mentions
 from memory.tombstones.kernel.scope import Scope
-from memory.tombstones.models import EVIDENCE, BlockVerdict, RevivalEvidence, RouteCheck, RouteHit, TombstoneTurn
+from memory.tombstones.lives import kept
+from memory.tombstones.models import EVIDENCE, BlockVerdict, RevivalEvidence, RouteCheck, RouteHit
+from memory.tombstones.queries import TombstoneRow, found, told_one
 from memory.tombstones.saying import Said, said
 
 BLOCKS = 100
@@ -67,22 +69,21 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Story:
-    """Blocks and other checks newest first (`n_checks` in all, BLOCKS shown); evidence and steps in order."""
+    """A tombstone with its blocks and other checks, newest first (BLOCKS at most); evidence and steps in order."""
 
+    row: TombstoneRow
     blocks: tuple[Block, ...]
-    n_checks: int
     evidence: tuple[Evidence, ...]
     steps: tuple[Step, ...]
 
 
 def story(at: AsOf, *, id: UUID) -> Story:
-    """What happened to the tombstone by the point."""
-    about = {"namespace": at.namespace, "tombstone": id, "seq__lte": at.seq}
-    turns = list(TombstoneTurn.objects.filter(**about).order_by("seq"))
-    verdicts = list(BlockVerdict.objects.filter(**about).order_by("seq"))
-    filed = list(RevivalEvidence.objects.filter(**about).order_by("seq"))
-    hits = RouteHit.objects.filter(**about).order_by("-seq")
-    n_checks, shown = hits.count(), list(hits[:BLOCKS])
+    """The tombstone and what happened to it by the point.   Raises NotFound."""
+    row = found(at, id=id)
+    known = kept(at, [row])
+    turns, verdicts, filed = known.turns[id], known.verdicts[id], known.filed[id]
+    hits = RouteHit.objects.filter(namespace=at.namespace, tombstone=id, seq__lte=at.seq)
+    shown = list(hits.order_by("-seq")[:BLOCKS])
     wrote = said(at.namespace, [row.seq for row in (*turns, *verdicts, *filed, *shown)])
     notes = _Notes(at.namespace, [*turns, *verdicts, *filed])
     cleared = max((turn.seq for turn in turns if turn.kind == "retest_failed"), default=0)
@@ -92,8 +93,8 @@ def story(at: AsOf, *, id: UUID) -> Story:
         for row in verdicts
     ]
     return Story(
-        _blocks(at, shown, verdicts, wrote), n_checks, _evidence(at, filed, notes, wrote, cleared=cleared),
-        tuple(sorted(steps, key=lambda step: step.said.seq)),
+        told_one(at, row, known), _blocks(at, shown, verdicts, wrote),
+        _evidence(at, filed, notes, wrote, cleared=cleared), tuple(sorted(steps, key=lambda step: step.said.seq)),
     )  # fmt: skip
 
 
@@ -116,15 +117,15 @@ def _evidence(
     at: AsOf, rows: Sequence[RevivalEvidence], notes: _Notes, wrote: Mapping[int, Said], *, cleared: int
 ) -> tuple[Evidence, ...]:
     names = names_of(at.namespace, [row.origin for row in rows])
-    found = []
+    pieces = []
     for row in rows:
         origin = "" if row.origin is None else names.get(row.origin, "erased")
         note, rests = notes.of(row)
-        found.append(Evidence(
+        pieces.append(Evidence(
             row.id, row.position, origin, note, rests, row.valid_until, at.valid_at < row.valid_until,
             row.seq < cleared, wrote[row.seq],
         ))  # fmt: skip
-    return tuple(found)
+    return tuple(pieces)
 
 
 def _blocks(
@@ -135,10 +136,10 @@ def _blocks(
     texts = contents_of(at.namespace, [(row.seq, row.item) for row in rows.values()])
     names = names_of(at.namespace, [row.route for row in rows.values()])
     latest = {row.route_check: "false" if row.is_false else "right" for row in verdicts}
-    found = []
+    blocks = []
     for hit in hits:
         row = rows[hit.route_check]
         scope = texts[row.seq, row.item].get("content")
         verdict = latest.get(row.id, "") if hit.reason == "blocked" else ""
-        found.append(Block(row.id, names.get(row.route), scope, hit.reason, verdict, wrote[hit.seq]))
-    return tuple(found)
+        blocks.append(Block(row.id, names.get(row.route), scope, hit.reason, verdict, wrote[hit.seq]))
+    return tuple(blocks)

@@ -44,7 +44,7 @@ def test_a_buried_route_is_refused_spoken_for_revived_and_retired(visits: Visits
     page.get_by_role("button", name="File it").click()
     expect(page.locator(".recorded")).to_contain_text("The evidence is filed")
     expect(page.locator(".conditions [data-state=met]").first).to_be_visible()
-    page.get_by_role("button", name="right", exact=False).first.click()
+    page.get_by_role("button", name="It was right to block").click()
     expect(page.locator(".recorded")).to_contain_text("said to be right")
     revive.click()
     expect(page.locator(".recorded")).to_contain_text("open for its re-test")

@@ -46,7 +46,8 @@ class Naive:
     events: list[tuple[int, str, Any]] = field(default_factory=list)
 
     def told(self, seq: int, valid_at: datetime, limit: int) -> tuple[Any, ...]:  # noqa: C901 - as naive as can be
-        state, due_at, n_failures, false, filed = "active", self.due_at, 1, set(), []
+        state, due_at, n_failures, filed = "active", self.due_at, 1, []
+        false: set[Any] = set()
         for at, what, more in self.events:
             if at > seq:
                 continue

@@ -72,7 +72,7 @@ def test_a_condition_holds_of_a_value(condition: Value, value: Value, holds: boo
 
 
 def test_a_stated_condition_exempts_and_one_that_is_not_stated_does_not() -> None:
-    out = {"upstream_code": "<5.6", "is_patched": True}
+    out: dict[str, Condition] = {"upstream_code": "<5.6", "is_patched": True}
     assert not exempts(out, {"package": "xz", "version": "5.6.1+really5.4.5-1"})
     assert exempts(out, {"package": "xz", "upstream_code": "5.4.5"})
     assert not exempts(out, {"package": "xz", "upstream_code": "5.6.1"})

@@ -16,7 +16,6 @@ from audit.navigation import Link
 from audit.pages.tombstones.forms import EvidenceForm, FalseBlockForm, KeepForm, RetestForm, RetireForm, ReviveForm
 from audit.pages.tombstones.words import REASONS, Card, Rests, card, in_line, names_of, plain, rests, who
 from memory.base.errors import DomainError
-from memory.tombstones.queries import tombstone as read
 from memory.tombstones.saying import Said
 from memory.tombstones.story import Block, Evidence, Story, story
 
@@ -75,8 +74,8 @@ def detail(request: HttpRequest, visit: Visit, tombstone: UUID) -> HttpResponse:
 def shown(request: HttpRequest, visit: Visit, tombstone: UUID, *, answer: Answer | None = None) -> HttpResponse:
     """The page; `answer` where an act on it was refused."""
     given = answer or Answer()
-    row = read(visit.at, id=tombstone)
     told = story(visit.at, id=tombstone)
+    row = told.row
     names = names_of([row.said, *(one.said for one in (*told.blocks, *told.evidence, *told.steps))])
     one = card(row, names, carry=visit.carry)
     may_write = visit.actor.may("write") and visit.frame.can_write
@@ -87,7 +86,7 @@ def shown(request: HttpRequest, visit: Visit, tombstone: UUID, *, answer: Answer
         "sign": row.sign,
         "evidence_of": _by_condition(told, names, carry=visit.carry),
         "blocks": [_block(each, names, carry=visit.carry) for each in told.blocks],
-        "n_checks": told.n_checks,
+        "n_checks": row.n_checks,
         "steps": _steps(one, told, names, carry=visit.carry),
         "may_write": may_write,
         "may_own": visit.actor.may("own") and visit.frame.can_write,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from memory.base import gate, ids
+from memory.base import clock, gate, ids
 from memory.base.actor import Actor
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid
@@ -17,6 +17,7 @@ from memory.ledger.operations.referring import reference_drafts
 from memory.tombstones.checking import Checked, Met, answer_of, checked, signs
 from memory.tombstones.content import NewTombstone, request_of, require_whole
 from memory.tombstones.kernel.scope import Scope, folded
+from memory.tombstones.lives import kept
 from memory.tombstones.models import EVIDENCE, RevivalCondition, RouteCheck, RouteHit, Tombstone
 
 
@@ -119,5 +120,6 @@ def _answered_before(namespace: int, seq: int) -> Answered:
     first = RouteCheck.objects.get(namespace=namespace, seq=seq)
     hits = dict(RouteHit.objects.filter(namespace=namespace, seq=seq).values_list("tombstone", "reason"))
     rows = list(Tombstone.objects.filter(namespace=namespace, id__in=list(hits)))
-    found = answer_of([Met(sign, hits[sign.id]) for sign in signs(namespace, rows)])
+    known = kept(AsOf(namespace, seq=seq, head=seq, valid_at=clock.now()), rows)
+    found = answer_of([Met(sign, hits[sign.id]) for sign in signs(namespace, rows, known)])
     return Answered(replace(found, verdict=first.verdict, reason=first.reason), first.id, seq, replayed=True)
