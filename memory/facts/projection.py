@@ -94,8 +94,9 @@ class ConflictCases:
         ConflictCase.objects.filter(namespace=namespace).delete()
         told: dict[UUID, list[tuple[int, Spec]]] = {}
         for entity, rows in _entities(namespace):
-            specs = told.setdefault(entity[1], []) or told.setdefault(entity[1], history(namespace, entity[1]))
-            cases.replay(namespace, entity, rows, specs)
+            if entity[1] not in told:
+                told[entity[1]] = history(namespace, entity[1])
+            cases.replay(namespace, entity, rows, told[entity[1]])
 
     def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
         return _again(
