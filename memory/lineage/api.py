@@ -109,6 +109,7 @@ def _derived(by: Actor, body: DerivationIn, *, base: str) -> Derived:
             return merging.merge(
                 by, records=body.records, cause=body.cause(), strategy=body.strategy, content=body.content,
                 summary=body.summary, type=body.type, valid_time=body.valid_time, interval=body.interval(),
+                of_current=body.superseded == "refuse",
             )  # fmt: skip
         case SplitIn():
             return derivations.split(by, record=body.record, parts=body.contents(), cause=body.cause())

@@ -56,7 +56,10 @@ class EvolveIn(Derivation):
 
 
 class MergeIn(Derivation):
-    """One record out of several, which stay. An explicit valid time may be open at either end."""
+    """One record out of several, which stay. An explicit valid time may be open at either end.
+
+    A record that another version has superseded is refused as stale, unless `superseded` allows it.
+    """
 
     kind: Literal["merge"]
     records: Annotated[list[Id], Field(min_length=2, max_length=SOURCES)]
@@ -67,6 +70,7 @@ class MergeIn(Derivation):
     valid_time: Literal["intersection", "hull", "explicit"] = "intersection"
     valid_from: Instant | None = None
     valid_to: Instant | None = None
+    superseded: Literal["refuse", "allow"] = "refuse"
 
     _interval = field_validator("valid_to")(later)
 

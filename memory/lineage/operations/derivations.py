@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
@@ -15,8 +15,8 @@ from memory.ledger.operations.appending import retried
 from memory.ledger.queries.contents import commitments_of
 from memory.lineage.operations.deriving import Cause, Derived, Rules, answer_before, derive
 from memory.lineage.queries.differences import as_json, differences
-from memory.lineage.queries.sources import SourceRecord, load_sources
-from memory.records.models import Record, RecordState
+from memory.lineage.queries.sources import SourceRecord, current_version, load_sources, successors
+from memory.records.models import Record
 
 PARTS = 100
 # In place of a digest: whatever version is current (RFC 9110, section 13.1.1).
@@ -51,10 +51,8 @@ def evolve(by: Actor, *, record: UUID, base: str, changes: Mapping[str, Any], ca
 
 def _stale(namespace: int, source: SourceRecord, base: str) -> StaleVersion:
     """The refusal that tells a client what to read, what to name as its base next, and what changed meanwhile."""
-    head = list(_successors(namespace, source.id))[-1]
+    head, current = current_version(namespace, source.id)
     known = _version_of(namespace, source, base)
-    digest = commitments_of(namespace, "record", [head])[head].hex()
-    current = {"record": str(head), "digest": digest}
     if known == head:
         # Nothing changed since what the client knows, for no version is what it named.
         return StaleVersion(f"base is the digest of no version; the current one is {head}.", current=current)
@@ -106,23 +104,13 @@ def supersede(by: Actor, *, old: UUID, new: UUID, cause: Cause) -> Derived:
 
     def no_circle() -> None:
         # Asked under the lock: two supersedes at once would each have seen the state before the other.
-        if old in _successors(by.namespace, fresh.id):
+        if old in successors(by.namespace, fresh.id):
             raise Conflict(f"{new} is superseded by {old}: the two would replace each other.")
 
     return derive(
         by, "supersede", [], [stale], cause=cause, rules=Rules(), lines=[], request=request, newer=new,
         recheck=no_circle,
     )  # fmt: skip
-
-
-def _successors(namespace: int, start: UUID) -> Iterator[UUID]:
-    """The record, what took its place, what took that one's place, and so on; a circle ends where it closes."""
-    seen: set[UUID] = set()
-    here: UUID | None = start
-    while here is not None and here not in seen:
-        yield here
-        seen.add(here)
-        here = RecordState.objects.filter(namespace=namespace, id=here).values_list("superseded_by", flat=True).first()
 
 
 def _plain(changes: Mapping[str, Any]) -> dict[str, Any]:

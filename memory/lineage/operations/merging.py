@@ -8,13 +8,13 @@ from uuid import UUID
 
 from memory.base import instants
 from memory.base.actor import Actor
-from memory.base.errors import Conflict, Invalid
+from memory.base.errors import Conflict, Invalid, StaleVersion
 from memory.base.intervals import DisjointIntervals, EmptyInterval, Interval
 from memory.base.text import CONTENT_CHARS
 from memory.ledger.operations.appending import retried
 from memory.lineage.kernel import Merged, Strategy, ValidRule, merged, merged_interval
 from memory.lineage.operations.deriving import Cause, Derived, Rules, answer_before, derive
-from memory.lineage.queries.sources import SourceRecord, load_sources
+from memory.lineage.queries.sources import SourceRecord, current_version, load_sources
 from memory.records.content import NewRecord
 
 SOURCES = 200
@@ -24,13 +24,15 @@ SOURCES = 200
 def merge(
     by: Actor, *, records: Sequence[UUID], cause: Cause, strategy: Strategy = "union", content: str | None = None,
     summary: str = "", type: str | None = None, valid_time: ValidRule = "intersection",
-    interval: Interval | None = None,
+    interval: Interval | None = None, of_current: bool = False,
 ) -> Derived:  # fmt: skip
     """One record out of two or more, all of this namespace. The sources stay current.
 
-    `interval` is the valid time under the rule `explicit`, and comes with no other rule.
+    `interval` is the valid time under the rule `explicit`, and comes with no other rule. `of_current`: a source that
+    has been superseded meanwhile is refused, so that nothing is summed up that was read before.
     Locks: the namespace head. Appends: `merge`, items record, derivation, one edge for each source in argument order.
-    Raises NotFound, Invalid (fewer than two, one twice), Withdrawn, Erased (no content given), Conflict (disjoint).
+    Raises NotFound, Invalid (fewer than two, one twice), Withdrawn, Erased (no content given), Conflict (disjoint),
+    StaleVersion (superseded).
     """
     if not 2 <= len(records) <= SOURCES:
         raise Invalid.at("records", expected=f"2 to {SOURCES} distinct records", got=len(records))
@@ -43,6 +45,8 @@ def merge(
     sources = load_sources(by.namespace, records)
     for source in sources:
         source.require_usable(needs_content=content is None)
+        if of_current and source.state.superseded_seq is not None:
+            raise _stale(by.namespace, source)
     together = merged([source.for_merge() for source in sources], strategy=strategy)
     new = _new(together, _valid(sources, valid_time, interval), content=content, summary=summary, type=type)
     rules = Rules(
@@ -50,6 +54,13 @@ def merge(
         valid=valid_time, conflicts=together.conflicts,
     )  # fmt: skip
     return derive(by, "merge", [new], sources, cause=cause, rules=rules, lines=[None], request=request)
+
+
+def _stale(namespace: int, source: SourceRecord) -> StaleVersion:
+    head, current = current_version(namespace, source.id)
+    return StaleVersion(
+        f"The record {source.id} is superseded; its current version is {head}.", current=current, since=str(source.id)
+    )  # fmt: skip
 
 
 def _also_asked(summary: str, interval: Interval | None) -> dict[str, Any]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 from memory.base import sql
 from memory.base.errors import Conflict, Erased, Invalid, NotFound, Withdrawn
-from memory.ledger.queries.contents import contents_of
+from memory.ledger.queries.contents import commitments_of, contents_of
 from memory.lineage.kernel import Source
 from memory.records.content import LINEAGE_KEYS, NewRecord
 from memory.records.models import RecordState
@@ -89,6 +89,23 @@ def load_sources(namespace: int, records: Sequence[UUID]) -> list[SourceRecord]:
         raise NotFound(f"There is no record {missing[0]}.", id=str(missing[0]))
     parts = contents_of(namespace, [(state.seq, state.item) for state, _ in found.values()])
     return [_source(*found[record], parts) for record in records]
+
+
+def successors(namespace: int, start: UUID) -> Iterator[UUID]:
+    """The record, what took its place, what took that one's place, and so on; a circle ends where it closes."""
+    seen: set[UUID] = set()
+    here: UUID | None = start
+    while here is not None and here not in seen:
+        yield here
+        seen.add(here)
+        here = RecordState.objects.filter(namespace=namespace, id=here).values_list("superseded_by", flat=True).first()
+
+
+def current_version(namespace: int, record: UUID) -> tuple[UUID, dict[str, str]]:
+    """The newest version after the record, and what a refusal says of it."""
+    head = list(successors(namespace, record))[-1]
+    digest = commitments_of(namespace, "record", [head])[head].hex()
+    return head, {"record": str(head), "digest": digest}
 
 
 def _state(row: Sequence[Any]) -> RecordState:
