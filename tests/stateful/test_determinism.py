@@ -9,7 +9,6 @@ import json
 import os
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import quote
@@ -33,9 +32,8 @@ def address() -> str:
     return f"postgresql://{settings['USER']}:{settings['PASSWORD']}@/{settings['NAME']}?host={host}"
 
 
-@cache
 def replayed(mode: str, word: str, *, hash_seed: int) -> dict[str, list[str]]:
-    """The dump that the program prints. It undoes what it did, so one run serves every test that asks the same."""
+    """The dump that the program prints. It undoes what it did."""
     return replayed_in(address(), mode, word, hash_seed=hash_seed)
 
 
@@ -53,13 +51,25 @@ def of(name: str, dump: dict[str, list[str]]) -> list[str]:
     return [line for line in dump["logical"] if line.startswith(f"('{name}', ")]
 
 
-def test_under_ten_hash_seeds_the_dumps_are_equal_byte_for_byte() -> None:
-    first, *others = (replayed("seeded", "s", hash_seed=seed) for seed in range(10))
-    assert all(one["logical"] == first["logical"] for one in others)
-    assert len(first["logical"]) > 80
+# One hash seed each; a database orders no set, so the second engine is asked once about each kind of neighbourhood.
+WORDS = ("s", "t", "st", "ts", "s-t", "t-s", "s", "t", "st", "s-t")
+WORDS_ON_POSTGRESQL = ("s", "t", "ts", "s-t")
+
+
+def test_under_ten_hash_seeds_no_byte_differs_whatever_else_the_database_holds() -> None:
+    """The frame property: a namespace alone, before another, after it, and in turns with it."""
+    words = WORDS if connection.vendor == "sqlite" else WORDS_ON_POSTGRESQL
+    told = [(word, replayed("seeded", word, hash_seed=seed)) for seed, word in enumerate(words)]
+    alone = {word: dump["logical"] for word, dump in told[:2]}
+    for word, dump in told:
+        assert sum(len(of(name, dump)) for name in alone if name in word) == len(dump["logical"])
+        for name, lines in alone.items():
+            assert of(name, dump) == (lines if name in word else []), (word, name)
+    assert min(len(lines) for lines in alone.values()) > 80
 
 
 @pytest.mark.postgres
+@pytest.mark.sqlite_only
 def test_both_engines_hold_the_same_rows_byte_for_byte() -> None:
     """The operations decide what is written; the engine keeps it."""
     with postgresql_server() as url, TemporaryDirectory() as home:
@@ -76,12 +86,3 @@ def test_without_the_seed_they_are_equal_but_for_what_was_allocated() -> None:
     assert first["normalised"] == second["normalised"]
     assert first["logical"] != second["logical"]
     assert len(first["normalised"]) > 80
-
-
-@pytest.mark.parametrize("word", ["st", "ts", "s-t", "t-s"])
-def test_another_namespace_beside_it_changes_no_byte_of_either(word: str) -> None:
-    """The frame property: before, after, or in turns with it."""
-    both = replayed("seeded", word, hash_seed=5)
-    assert of("s", both) == of("s", replayed("seeded", "s", hash_seed=0))
-    assert of("t", both) == of("t", replayed("seeded", "t", hash_seed=0))
-    assert len(both["logical"]) == len(of("s", both)) + len(of("t", both))

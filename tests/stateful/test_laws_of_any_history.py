@@ -110,5 +110,5 @@ def test_under_any_operations_every_clause_holds_and_no_ancestry_changes() -> No
     examples, steps = PROFILES[os.environ.get("STORE_MACHINE", "default")]
     run_state_machine_as_test(
         Lawful,
-        settings=hypothesis_settings(max_examples=max(10, examples // 3), stateful_step_count=steps, deadline=None),
+        settings=hypothesis_settings(max_examples=max(8, examples // 3), stateful_step_count=steps, deadline=None),
     )

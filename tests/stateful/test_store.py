@@ -254,7 +254,7 @@ class TwoNamespaces(RuleBasedStateMachine):
 
 
 # Examples and steps; STORE_MACHINE=deep is for a night.
-PROFILES = {"default": (30, 20), "deep": (400, 60)}
+PROFILES = {"default": (15, 20), "deep": (400, 60)}
 
 
 @pytest.mark.slow
