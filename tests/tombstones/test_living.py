@@ -10,6 +10,7 @@ import pytest
 
 from memory.agents.attention import attention
 from memory.agents.operations import change_setting
+from memory.agents.waiting import waits
 from memory.base import clock
 from memory.base.errors import Conflict, Invalid
 from memory.ledger.models import Entry, Name
@@ -144,6 +145,9 @@ def test_what_waits_for_an_owner_is_counted_by_the_frame_as_the_list_has_it(worl
         waiting = {one.id: one.kind for one in queries.due(world.at(world.now().seq, valid_at=now))}
         assert waiting == expected
         assert attention(world.namespace, now=now).waiting["tombstones"].count == len(expected)
+        queued = waits(world.namespace, now=now, keys=["tombstones"])
+        assert {one.about for one in queued} == set(expected)
+        assert queued == sorted(queued, key=lambda one: one.since)
 
 
 def test_a_list_leaves_out_what_is_retired_and_says_how_many(world: World) -> None:
