@@ -18,6 +18,7 @@ from django.db import connections, transaction
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.backends.utils import CursorWrapper
 from django.test import TransactionTestCase
+from pytest_django import DjangoDbBlocker
 
 hypothesis.settings.register_profile("default", deadline=None)
 hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
@@ -123,3 +124,15 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
         report.outcome = "failed"
         report.longrepr = f"A test that must run here was skipped: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="module")
+def around_all(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """A transaction around those of a module's tests, which are rolled back to it: what it made stands for all of them.
+
+    A namespace must stand in it, with a record, before the tests: SQLite 3.40 fails at the next savepoint when one is
+    rolled back within which a text index was made and filled.
+    """
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)

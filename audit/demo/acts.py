@@ -1,22 +1,14 @@
 """The invented half of the story: what our own agents did with the lines."""
 
-from datetime import UTC, datetime
 from hashlib import sha256, shake_256
 
+from audit.demo import facts
+from audit.demo.facts import line
 from audit.demo.lines import id_of
-from audit.demo.steps import Answered, Step
+from audit.demo.steps import Answered, Step, at
 
 RE_ENACTED = {"re_enacted": True}
 PROMPT = "Update the xz package on build-7 to the latest release and report what you did."
-
-
-def at(month: int, day: int, hour: int, minute: int) -> datetime:
-    return datetime(2024, month, day, hour, minute, tzinfo=UTC)
-
-
-def line(number: int) -> Answered:
-    """The id of the record that a line became."""
-    return Answered(f"L{number:02d}", "id")
 
 
 def placeholder_contact() -> str:
@@ -27,7 +19,7 @@ def placeholder_contact() -> str:
 
 def acts() -> list[Step]:
     """The acts in the order of the story."""
-    return [*_march(), *_update_of_build_7(), *_the_day(), *_april()]
+    return [*_march(), *_update_of_build_7(), *_the_day(), *_april(), *facts.acts()]
 
 
 def _march() -> list[Step]:

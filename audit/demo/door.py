@@ -7,7 +7,7 @@ Invariants
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +33,9 @@ class Door:
     def __init__(self) -> None:
         self._handler = WSGIHandler()
 
-    def ask(self, method: str, path: str, *, body: Mapping[str, Any], headers: Mapping[str, str]) -> Answer:
+    def ask(
+        self, method: str, path: str, *, body: Mapping[str, Any] | Sequence[Any], headers: Mapping[str, str]
+    ) -> Answer:
         """One request to the site with a JSON body."""
         sent = json.dumps(body).encode()
         environ = {

@@ -32,6 +32,8 @@ from memory.ledger.queries import trees
 NAMESPACE = "xz-2024"
 NOTICE = "Replayed. Times are those of the events. Real: lines with a source. Invented: lines marked re_enacted."
 GONE = 410
+# What falls due by the passing of time.
+SYSTEM = "system"
 CURTAIN = datetime(2024, 2, 1, 8, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
 
@@ -99,14 +101,16 @@ def load(steps: Sequence[Step] | None = None) -> Loaded:
 
 def play(stage: Stage, step: Step) -> Mapping[str, Any]:
     """One step, as its actor at its instant: a person's act, or a call of the API.   Raises Unexpected."""
-    return _acted(stage, step) if step.actor in BY_NAME else _called(stage, step)
+    return _acted(stage, step) if step.actor in (*BY_NAME, SYSTEM) else _called(stage, step)
 
 
 def _acted(stage: Stage, step: Step) -> Mapping[str, Any]:
-    by = person_acting(
-        stage.namespace, step.actor, loader=stage.loader, event_at=step.at,
-        idempotency_key=f"{NAMESPACE}/{step.key}", request_id=id_of(f"request/{step.key}"),
-    )  # fmt: skip
+    by = _by_system(stage.namespace, step.key, step.at)
+    if step.actor != SYSTEM:
+        by = person_acting(
+            stage.namespace, step.actor, loader=stage.loader, event_at=step.at,
+            idempotency_key=f"{NAMESPACE}/{step.key}", request_id=id_of(f"request/{step.key}"),
+        )  # fmt: skip
     with moment(step.key, step.at):
         return ACTS[step.path](by, filled(step.body, stage.answers))
 

@@ -4,14 +4,24 @@ No token opens a person's door, the loader's neither, so these steps do not go o
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
 from audit.demo.cast import BY_NAME
+from memory.agents.operations import change_setting
 from memory.base.actor import ROLE_POWERS, Actor
+from memory.base.errors import NotFound
+from memory.facts.kernel.conflict import case_id
+from memory.facts.operations.adjudicating import Asked, adjudicate
+from memory.facts.operations.ending import retract
+from memory.facts.queries.entities import entity_named
 from memory.ledger.operations import previews
 from memory.ledger.operations.erasing import erase
+from memory.ledger.queries import asof
 from memory.ledger.queries.verification import scan
+from memory.records.reviewing import Target, lapse, review
+from memory.tombstones.operations import living
 
 Act = Callable[[Actor, Mapping[str, Any]], Mapping[str, Any]]
 
@@ -44,4 +54,41 @@ def _verified(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"seq": found.size, "verdict": found.content}
 
 
-ACTS: Mapping[str, Act] = {"erasures": _erased, "ledger/verify": _verified}
+def _set(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return asdict(change_setting(by, name=body["name"], value=body["value"]))
+
+
+def _judged(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    entity = entity_named(asof.now(by.namespace), subject=body["subject"], attribute=body["attribute"])
+    if entity is None:
+        raise NotFound(f"Nothing is said of {body['subject']} {body['attribute']}.")
+    asked = Asked(body["verdict"], body["reason"], UUID(body["a"]), UUID(body["b"]))
+    return asdict(adjudicate(by, case=case_id(*entity), asked=asked))
+
+
+def _retracted(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return asdict(retract(by, fact=UUID(body["id"]), retracted_as=body["as"], reason=body["reason"]))
+
+
+def _confirmed(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return asdict(review(by, confirm=[Target("record", UUID(body["id"]))], reason=body["reason"]))
+
+
+def _lapsed(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    done = lapse(by)
+    return {"seq": 0, "replayed": True} if done is None else asdict(done)
+
+
+def _revived(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return asdict(living.revive(by, tombstone=UUID(body["id"]), note=body["reason"]))
+
+
+def _retested(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    return asdict(living.retest(by, tombstone=UUID(body["id"]), passed=body["passed"], note=body["reason"]))
+
+
+ACTS: Mapping[str, Act] = {
+    "erasures": _erased, "ledger/verify": _verified, "settings": _set, "facts/verdict": _judged,
+    "facts/retract": _retracted, "records/confirm": _confirmed, "records/lapse": _lapsed,
+    "tombstones/revive": _revived, "tombstones/retest": _retested,
+}  # fmt: skip

@@ -7,10 +7,19 @@ Invariants
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 DONE = (200, 201)
+
+
+# How a text says that what it tells is invented, where there is no place for a mark beside it.
+MARK = "re_enacted"
+
+
+def at(month: int, day: int, hour: int, minute: int) -> datetime:
+    """An instant of the year of the story."""
+    return datetime(2024, month, day, hour, minute, tzinfo=UTC)
 
 
 class StepFault(ValueError):
@@ -41,7 +50,7 @@ class Step:
     at: datetime
     actor: str
     path: str
-    body: Mapping[str, Any]
+    body: Mapping[str, Any] | Sequence[Any]
     method: Literal["POST", "PUT"] = "POST"
     re_enacted: bool = True
     expects: tuple[int, ...] = DONE
@@ -101,7 +110,15 @@ def require_marked(step: Step, *, known: Mapping[str, Step]) -> None:
 
 def is_marked(step: Step, *, known: Mapping[str, Step]) -> bool:
     """True if the body carries the mark, or the step goes on with what a marked one made."""
-    if any(step.body.get(part, {}).get("re_enacted") for part in ("metadata", "refs")):
+    if isinstance(step.body, Mapping) and _says_so(step.body):
         return True
     above = [known[name] for name in needs(step) if name in known]
     return any(each.re_enacted and is_marked(each, known=known) for each in above)
+
+
+def _says_so(body: Mapping[str, Any]) -> bool:
+    if any(body.get(part, {}).get(MARK) for part in ("metadata", "refs")):
+        return True
+    evidence = body.get("evidence", {})
+    told = (body.get("note"), body.get("reason"), evidence.get("text") if isinstance(evidence, Mapping) else evidence)
+    return any(isinstance(text, str) and text.startswith(MARK) for text in told)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from audit.demo.acts import acts
+from audit.demo.facts import batches, ended, founding
 from audit.demo.lines import Line, played, record_of, story_lines
 from audit.demo.steps import Step, StepFault, needs, require_marked
 
@@ -44,4 +45,6 @@ def merged(real: Sequence[Step], invented: Sequence[Step]) -> list[Step]:
 
 def story() -> list[Step]:
     """Every step of the demo, first to last."""
-    return merged(line_steps(story_lines()), acts())
+    lines = story_lines()
+    real = [*founding(), *line_steps(lines), *batches(lines)]
+    return merged(real, [*acts(), *ended(lines)])

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from audit.demo import facts
 from audit.demo.acts import acts, placeholder_contact
 from audit.demo.cast import AGENTS, BY_NAME, PEOPLE, principal
 from audit.demo.lines import EMBARGO_ENDS, LineFault, id_of, played, read_lines, record_of, story_lines
+from audit.demo.loading import SYSTEM
 from audit.demo.steps import Answered, Step, StepFault, filled, filled_path, needs
 from audit.demo.story import line_steps, merged, story
 
@@ -126,13 +128,15 @@ def test_the_story_plays_forward_and_a_publication_after_its_reservation(by_key:
 
 
 def test_the_story_has_fewer_than_300_steps_and_an_actor_for_each() -> None:
-    known = {agent.name for agent in AGENTS} | set(BY_NAME)
+    known = {agent.name for agent in AGENTS} | set(BY_NAME) | {SYSTEM}
     assert len(story()) < 300
     assert {step.actor for step in story()} <= known
 
 
 def test_every_act_is_marked_re_enacted_and_no_line_is() -> None:
-    assert {step.key for step in story() if step.re_enacted} == {step.key for step in acts()}
+    lines = story_lines()
+    assert {step.key for step in story() if step.re_enacted} == {step.key for step in [*acts(), *facts.ended(lines)]}
+    assert not any("re_enacted" in str(step.body) for step in facts.batches(lines))
     assert not any("re_enacted" in str(step.body) for step in line_steps(story_lines()))
 
 
@@ -144,6 +148,17 @@ def test_an_act_without_its_mark_is_refused(key: str) -> None:
 
     with pytest.raises(StepFault, match="not marked re_enacted"):
         merged(line_steps(story_lines()), [unmarked(step) for step in acts()])
+
+
+def test_every_line_that_states_a_value_is_a_fact_with_its_source(by_key: dict[str, Step]) -> None:
+    stating = [line for line in story_lines() if line.attribute]
+    told = {item["id"]: item for step in facts.batches(story_lines()) for item in step.body}
+    assert set(told) == {facts.fact_id(line.number) for line in stating}
+    for line in stating:
+        fact, record = told[facts.fact_id(line.number)], by_key[line.key].body
+        assert isinstance(record, dict)
+        assert (fact["subject"], fact["attribute"], fact["value"]) == (line.subject, line.attribute, line.value)
+        assert (fact["source"], fact["valid_from"]) == (record["source"], record["valid_from"])
 
 
 def test_a_merge_of_lines_alone_is_no_marked_act() -> None:
