@@ -83,6 +83,7 @@ def aimed(parameters: Mapping[str, Any], stage: Stage) -> dict[str, Any]:
         "agent": stage.helper,
         "token": stage.token,
         "check": stage.check,
+        "tombstone": stage.dead_end,
     }
     given = {**parameters, "ns": stage.name}
     for name, about in standing.items():
