@@ -15,8 +15,8 @@ Decided: a check of a route on which nothing is buried writes nothing, since rou
 would grow the log; one that met a tombstone is an entry, blocked or not. The route is compared folded (case, spaces),
 a scope by its own small language. Reports of false blocks are the word of those who were stopped: at the limit of the
 namespace the tombstone stops blocking, and it does so again if the limit is raised. A block may be said to be right as
-well, which takes a false report of the same check back. An owner who has reviewed one may keep it until another date, so
-that what waits does not wait for ever.
+well, which takes a false report of the same check back. An owner who has reviewed one may keep it until another date,
+so that what waits does not wait for ever.
 Rejected: a column for the state (expiry would need a job); blocking where the scope is unknown (a sign without bounds).
 
 Source: operating contract, R06 and the machine of tombstones.
