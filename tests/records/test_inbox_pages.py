@@ -110,6 +110,22 @@ def test_a_selection_is_previewed_and_reviewed_as_one_entry(world: World, bob: C
     assert "Nothing waits" in words(bob.get("/inbox").text)
 
 
+def test_an_act_on_a_selection_returns_to_the_part_of_the_queue_where_it_was_made(world: World, bob: Client) -> None:
+    ids = [held(world, f"step {n}") for n in range(3)]
+    part = "/inbox?kind=inbox&mine=yes"
+    form = re.search(r"<form action=\"/inbox/review\".*?</form>", bob.get(part).text, re.DOTALL)
+    assert form is not None
+    sent = dict(re.findall(r'<input type="hidden" name="(\w+)" value="(\w+)">', form[0]))
+    shown = bob.get("/inbox/review", {**sent, "verb": "confirm", "held": [f"record:{one}" for one in ids[:2]]}).text
+    assert f'href="{part.replace("&", "&amp;")}"' in shown
+    fields = re.findall(r'<input type="hidden" name="(kind|mine|verb)" value="(\w+)">', shown)
+    done = bob.post("/inbox/review", {**dict(fields), "held": [f"record:{one}" for one in ids[:2]]})
+    assert done.headers["Location"] == part
+    left = bob.get(part).text
+    assert re.findall(r'value="record:([0-9a-f-]+)"', left) == [str(ids[2])]
+    assert "Held memories 1" in words(left)
+
+
 def test_who_may_not_review_meets_no_control_and_is_refused(world: World) -> None:
     one = held(world, "a step")
     charlie = browser(world.charlie)
@@ -121,7 +137,11 @@ def test_who_may_not_review_meets_no_control_and_is_refused(world: World) -> Non
         sent = {"verb": verb, "held": f"record:{one}", "reason": "no"}
         assert charlie.get("/inbox/review", sent).status_code == 403
         assert charlie.post("/inbox/review", sent).status_code == 403
-    for wrong in ({"verb": "confirm"}, {"verb": "eat", "held": f"record:{one}"}, {"verb": "confirm", "held": "record:x"}):
+    for wrong in (
+        {"verb": "confirm"},
+        {"verb": "eat", "held": f"record:{one}"},
+        {"verb": "confirm", "held": "record:x"},
+    ):
         assert browser(world.bob).post("/inbox/review", wrong).status_code == 422
     assert world.now().seq == head
     assert not Review.objects.filter(namespace=world.namespace).exists()

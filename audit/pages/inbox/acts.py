@@ -17,7 +17,9 @@ from django.views.decorators.http import require_http_methods
 
 from audit import recorded
 from audit.access import Visit, page, problem_of, require
-from audit.navigation import Link
+from audit.frame import address
+from audit.navigation import MATTERS, Link
+from audit.pages.inbox.listing import part_of_queue
 from audit.secrets import covered
 from memory.base.errors import DomainError, Invalid
 from memory.base.schemas import is_id
@@ -32,10 +34,11 @@ VERBS = ("confirm", "reject")
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is ticked, and what is to become of it."""
+    """What is ticked, what is to become of it, and the part of the queue in which it was ticked."""
 
     verb: str
     targets: tuple[Target, ...]
+    part: tuple[tuple[str, str], ...] = ()
 
     @property
     def confirm(self) -> tuple[Target, ...]:
@@ -84,7 +87,11 @@ def review(request: HttpRequest, visit: Visit) -> HttpResponseBase:
     did = "confirmed" if given.verb == "confirm" else "rejected"
     words = f"{n} held memor{'y is' if n == 1 else 'ies are'} {did}, recorded"
     recorded.tell(request, words, seq=done.seq, replayed=done.replayed)
-    return HttpResponseRedirect(f"/inbox{visit.carry}")
+    return HttpResponseRedirect(_back(visit, given))
+
+
+def _back(visit: Visit, given: Selection) -> str:
+    return address("/inbox", [*visit.frame.carried, *given.part])
 
 
 def _selection(sent: QueryDict) -> Selection:
@@ -100,7 +107,9 @@ def _selection(sent: QueryDict) -> Selection:
         if kind not in ("record", "fact") or not is_id(identity):
             raise Invalid.at("held", expected="record: or fact: and an id", got=value)
         targets.append(Target(kind, UUID(identity)))
-    return Selection(verb, tuple(targets))
+    kind = sent.get("kind", "")
+    part = part_of_queue(kind if kind in MATTERS else "", is_mine=sent.get("mine") == "yes")
+    return Selection(verb, tuple(targets), tuple(part))
 
 
 def _shown(
@@ -113,11 +122,11 @@ def _shown(
     except DomainError as refused:
         error = error or refused
     if error is not None:
-        problem, status = problem_of(request, error, ways_on=(Link("Inbox", f"/inbox{visit.carry}"),)), error.status
+        problem, status = problem_of(request, error, ways_on=(Link("Inbox", _back(visit, given)),)), error.status
     context = {
         "given": given, "form": form, "preview": preview, "problem": problem, "rows": _lines(visit, given),
-        "action_url": f"/inbox/review{visit.carry}", "back_url": f"/inbox{visit.carry}",
-        "trail": (Link("Inbox", f"/inbox{visit.carry}"), Link("Review", "")),
+        "action_url": f"/inbox/review{visit.carry}", "back_url": _back(visit, given),
+        "trail": (Link("Inbox", _back(visit, given)), Link("Review", "")),
     }  # fmt: skip
     return render(request, "inbox/review.html", context, status=status)
 

@@ -137,7 +137,7 @@ def _context(visit: Visit, asked: Asked) -> dict[str, Any]:
             "everything" if asked.is_mine else "mine to decide", _url(visit, asked.kind, is_mine=not asked.is_mine)
         ),
         "review_url": "/inbox/review",
-        "kept": visit.frame.carried,
+        "kept": [*visit.frame.carried, *part_of_queue(asked.kind, is_mine=asked.is_mine)],
         "pager": Pager(
             _url(visit, asked.kind, is_mine=asked.is_mine, after=before) if asked.offset else "",
             _url(visit, asked.kind, is_mine=asked.is_mine, after=following) if following else "",
@@ -147,15 +147,18 @@ def _context(visit: Visit, asked: Asked) -> dict[str, Any]:
     }
 
 
+def part_of_queue(kind: str, *, is_mine: bool) -> list[tuple[str, str]]:
+    """The pairs that lead back to a part of the queue: an act on a selection returns where it was made."""
+    return [pair for pair in (("kind", kind), ("mine", "yes" if is_mine else "")) if pair[1]]
+
+
 def _range(asked: Asked, n_rows: int) -> str:
     first = asked.offset + 1 if n_rows else 0
     return f"{count(first)} to {count(asked.offset + n_rows)}, longest waiting first"
 
 
 def _url(visit: Visit, kind: str, *, is_mine: bool = False, after: str = "") -> str:
-    return address(
-        "/inbox", [*visit.frame.carried, ("kind", kind), ("mine", "yes" if is_mine else ""), ("after", after)]
-    )
+    return address("/inbox", [*visit.frame.carried, *part_of_queue(kind, is_mine=is_mine), ("after", after)])
 
 
 def _tabs(visit: Visit, asked: Asked) -> tuple[Tab, ...]:
