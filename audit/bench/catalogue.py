@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.bench import ancestry, batch, durability, laws, lineage, reading, single, tree
+from audit.bench import ancestry, batch, durability, facts, laws, lineage, reading, single, tree
 from audit.bench.measuring import Figure, Scale
 
 Benchmark = Callable[[Scale], Iterator[Figure]]
@@ -18,4 +18,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "tree": tree.run,
     "laws": laws.run,
     "lineage": lineage.run,
+    "facts": facts.run,
 }

@@ -75,7 +75,7 @@ def _newest(namespace: int, entities: Sequence[Entity], *, seq: int | None = Non
             " (SELECT v.subject, v.attribute, (SELECT max(u.seq) FROM memory_facttally u WHERE u.namespace_id = %s"
             f" AND u.subject = v.subject AND u.attribute = v.attribute{until}) AS seq FROM asked v)"
             f" SELECT t.subject, t.attribute, t.seq, {', '.join(f't.{name}' for name in _COLUMNS)} FROM newest n"
-            " JOIN memory_facttally t ON t.namespace_id = %s AND t.subject = n.subject"
+            " CROSS JOIN memory_facttally t WHERE t.namespace_id = %s AND t.subject = n.subject"
             " AND t.attribute = n.attribute AND t.seq = n.seq",
             [*(name for entity in chunk for name in entity), namespace, namespace],
         )

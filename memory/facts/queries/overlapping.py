@@ -36,9 +36,9 @@ def _others(namespace: int, rows: Sequence[FactState], seq: int) -> dict[int, li
         f"WITH asked(doc, entity, low, high) AS (VALUES {', '.join([mark] * len(rows))}), hit AS MATERIALIZED"
         f" (SELECT v.doc, r.doc AS other FROM asked v CROSS JOIN {space.rectangles()} WHERE"
         f" {space.within('v.entity', low='v.low', high='v.high', known=str(seq))} AND r.doc <> v.doc)"
-        f" SELECT hit.doc, {sql.selected(FactState, 'f')} FROM hit JOIN memory_factstate o ON o.namespace_id = %s"
-        " AND o.doc = hit.doc JOIN memory_factstate f ON f.namespace_id = %s AND f.doc = hit.other"
-        " WHERE o.stance <> f.stance OR o.value_key <> f.value_key ORDER BY f.doc",
+        f" SELECT hit.doc, {sql.selected(FactState, 'f')} FROM hit CROSS JOIN memory_factstate o"
+        " CROSS JOIN memory_factstate f WHERE o.namespace_id = %s AND o.doc = hit.doc AND f.namespace_id = %s"
+        " AND f.doc = hit.other AND (o.stance <> f.stance OR o.value_key <> f.value_key) ORDER BY f.doc",
         [*asked, namespace, namespace],
     )
     found: dict[int, list[FactState]] = {row.doc: [] for row in rows}

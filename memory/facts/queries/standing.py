@@ -67,25 +67,33 @@ def hidden_at(at: AsOf, entities: Sequence[Entity], *, limit: int = SHOWN) -> di
 
 def last_before(at: AsOf, entity: Entity) -> FactState | None:
     """The readable fact that counted until the latest instant at or before the point's; None for none."""
+    return lasts_before(at, [entity]).get(entity)
+
+
+def lasts_before(at: AsOf, entities: Sequence[Entity]) -> dict[Entity, FactState]:
+    """What `last_before` says of each entity; those of which nothing ended are missing. Two statements a CHUNK."""
+    found: dict[Entity, FactState] = {}
     if at.source_at is not None:
-        rows = [row for row in _claimed(at, [entity]).get(entity, []) if counting(row, at.head) is not None]
-        ended = [row for row in rows if (row.superseded_at or row.valid_to or at.valid_at) < at.valid_at]
-        return max(ended, key=lambda row: (row.valid_to or row.superseded_at, row.doc), default=None)
-    keys = [entity_key(at.namespace, *entity, "standing")]
-    end = _last_end(at, keys[0])
-    if end is None:
-        return None
-    last = str(end - 1)
-    hit = (
-        f"SELECT r.doc, r.namespace_id FROM asked v CROSS JOIN {space.rectangles()}"
-        f" WHERE {space.within('v.entity', low=last, high=last, known=str(at.seq))} AND r.valid_to = {end}"
-    )
-    rows = [
-        row
-        for row in _states(at, f"{_asked(keys)}, hit AS MATERIALIZED ({hit})", keys)
-        if (row.subject, row.attribute) == entity
-    ]
-    return rows[-1] if rows else None
+        for entity, claimed in _claimed(at, entities).items():
+            rows = [row for row in claimed if counting(row, at.head) is not None]
+            ended = [row for row in rows if (row.superseded_at or row.valid_to or at.valid_at) < at.valid_at]
+            if ended:
+                found[entity] = max(ended, key=lambda row: (row.valid_to or row.superseded_at, row.doc))
+        return found
+    for chunk in batched(entities, CHUNK, strict=False):
+        ends = _last_ends(at, [entity_key(at.namespace, *entity, "standing") for entity in chunk])
+        if not ends:
+            continue
+        values = [number for pair in ends.items() for number in pair]
+        asked, last = _asked(values, columns=("entity", "ended")), "v.ended - 1"
+        hit = (
+            f"SELECT r.doc, r.namespace_id FROM asked v CROSS JOIN {space.rectangles()}"
+            f" WHERE {space.within('v.entity', low=last, high=last, known=str(at.seq))} AND r.valid_to = v.ended"
+        )
+        for row in _states(at, f"{asked}, hit AS MATERIALIZED ({hit})", values):
+            if (row.subject, row.attribute) in chunk:
+                found[row.subject, row.attribute] = row
+    return found
 
 
 def _within_point(at: AsOf, entity: str) -> str:
@@ -93,17 +101,20 @@ def _within_point(at: AsOf, entity: str) -> str:
     return space.within(entity, low=instant, high=instant, known=str(at.seq))
 
 
-def _asked(values: Sequence[int]) -> str:
-    """A common table of the numbers that are asked about; PostgreSQL must be told that they are wide."""
-    mark = "(%s::bigint)" if connection.vendor == "postgresql" else "(%s)"
-    return f"WITH RECURSIVE asked(entity) AS (VALUES {', '.join([mark] * len(values))})"
+def _asked(values: Sequence[int], *, columns: Sequence[str] = ("entity",)) -> str:
+    """A common table of the numbers that are asked about, row by row; PostgreSQL must be told that they are wide."""
+    one = "%s::bigint" if connection.vendor == "postgresql" else "%s"
+    mark = f"({', '.join([one] * len(columns))})"
+    rows = ", ".join([mark] * (len(values) // len(columns)))
+    return f"WITH RECURSIVE asked({', '.join(columns)}) AS (VALUES {rows})"
 
 
 def _states(at: AsOf, tables: str, values: Sequence[int]) -> Iterator[FactState]:
     """The state rows of what the common table `hit` names, in order."""
     rows = sql.fetch(
-        f"{tables} SELECT {sql.selected(FactState, 'f')} FROM hit JOIN memory_factstate f"
-        " ON f.namespace_id = hit.namespace_id AND f.doc = hit.doc WHERE hit.namespace_id = %s ORDER BY f.doc",
+        # CROSS JOIN keeps SQLite from walking the states in order to spare the sort.
+        f"{tables} SELECT {sql.selected(FactState, 'f')} FROM hit CROSS JOIN memory_factstate f"
+        " WHERE f.namespace_id = hit.namespace_id AND f.doc = hit.doc AND hit.namespace_id = %s ORDER BY f.doc",
         [*values, at.namespace],
     )
     return (sql.loaded(FactState, row) for row in rows)
@@ -145,27 +156,27 @@ def _listed(source: str, keys: Sequence[int]) -> Iterator[tuple[int, list[tuple[
             yield key, [(int(known), int(doc)) for known, _, doc in (one.partition(":") for one in told.split(","))]
 
 
-def _last_end(at: AsOf, key: int) -> int | None:
-    """The latest end, in microseconds, of what counted and ended at or before the instant.
+def _last_ends(at: AsOf, keys: Sequence[int]) -> dict[int, int]:
+    """{lane: the latest end, in microseconds, of what counted and ended at or before the instant}, where there is one.
 
     Halving: a step is taken wherever something ends after it, so that each is one probe of the spatial index.
     """
     instant = micros(at.valid_at)
     ends_later = (
         f"SELECT 1 FROM {space.rectangles()} WHERE"
-        f" {space.within(str(key), low='b.past + b.step', high=str(instant - 1), known=str(at.seq))}"
+        f" {space.within('b.entity', low='b.past + b.step', high=str(instant - 1), known=str(at.seq))}"
         f" AND r.valid_to <= {instant} AND r.valid_to > b.past + b.step"
     )
     first, step = (f"{number}::bigint" if connection.vendor == "postgresql" else str(number)
                    for number in (space.FIRST, _STEP))  # fmt: skip
     rows = sql.fetch(
-        f"WITH RECURSIVE halved(past, step) AS (SELECT {first}, {step} UNION ALL"
-        f" SELECT b.past + CASE WHEN b.past + b.step >= {instant} THEN 0 WHEN EXISTS ({ends_later}) THEN b.step"
-        " ELSE 0 END, b.step >> 1 FROM halved b WHERE b.step > 0) SELECT past FROM halved WHERE step = 0",
-        [],
+        f"{_asked(keys)}, halved(entity, past, step) AS (SELECT entity, {first}, {step} FROM asked UNION ALL"
+        f" SELECT b.entity, b.past + CASE WHEN b.past + b.step >= {instant} THEN 0 WHEN EXISTS ({ends_later})"
+        " THEN b.step ELSE 0 END, b.step >> 1 FROM halved b WHERE b.step > 0)"
+        " SELECT entity, past FROM halved WHERE step = 0",
+        list(keys),
     )
-    past = int(rows[0][0])
-    return None if past == space.FIRST else past + 1
+    return {int(key): int(past) + 1 for key, past in rows if int(past) != space.FIRST}
 
 
 def _claimed(at: AsOf, entities: Iterable[Entity]) -> dict[Entity, list[FactState]]:
