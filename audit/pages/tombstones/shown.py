@@ -17,7 +17,7 @@ from audit.pages.tombstones.forms import EvidenceForm, FalseBlockForm, KeepForm,
 from audit.pages.tombstones.words import REASONS, Card, Rests, card, in_line, names_of, plain, rests, who
 from memory.base.errors import DomainError
 from memory.tombstones.saying import Said
-from memory.tombstones.story import Block, Evidence, Story, story
+from memory.tombstones.story import Block, Evidence, Step, Story, story
 
 STEPS = {
     "buried": ("active", "buried"), "evidence": ("met", "evidence filed"), "revive": ("retest_only", "revived"),
@@ -76,7 +76,8 @@ def shown(request: HttpRequest, visit: Visit, tombstone: UUID, *, answer: Answer
     given = answer or Answer()
     told = story(visit.at, id=tombstone)
     row = told.row
-    names = names_of([row.said, *(one.said for one in (*told.blocks, *told.evidence, *told.steps))])
+    parts: tuple[Block | Evidence | Step, ...] = (*told.blocks, *told.evidence, *told.steps)
+    names = names_of([row.said, *(part.said for part in parts)])
     one = card(row, names, carry=visit.carry)
     may_write = visit.actor.may("write") and visit.frame.can_write
     context = {
