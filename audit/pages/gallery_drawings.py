@@ -1,7 +1,11 @@
 """Made-up slices and series for the gallery: every shape, state and relation, and the sizes that matter."""
 
+from datetime import UTC, datetime, timedelta
+
 from django.utils.safestring import SafeString, mark_safe
 
+from audit.charts.bitemporal import bitemporal_svg, title_of
+from audit.charts.bitemporal_values import Known, Picture, Point, Version
 from audit.charts.lineage import lineage_svg
 from audit.charts.lineage_values import Graph, Link, Node
 from audit.charts.outline import outline
@@ -26,6 +30,7 @@ def samples() -> dict[str, object]:
         "wide_graph": _lattice(n_layers=14, n_each=9),
         "sparks": _sparks(),
         "strips": _strips(),
+        "timelines": _timelines(),
     }
 
 
@@ -157,4 +162,43 @@ def _strips() -> list[dict[str, object]]:
     return [
         {"caption": caption, "svg": mark_safe(violations_svg(slots, title=caption))}  # noqa: S308  (it escapes)
         for caption, slots in series.items()
+    ]
+
+
+def _on(days: float) -> datetime:
+    return datetime(2026, 10, 1, tzinfo=UTC) + timedelta(days=days)
+
+
+def _by(seq: int) -> Known:
+    return Known(_on(2.5 * seq + 0.2), seq)
+
+
+FEW = (
+    Version("limit_a", "100 EUR", _on(2), None, _by(1), _by(4), state="superseded", ended_by="superseded by seq 4"),
+    Version("limit_a", "100 EUR", _on(2), _on(20), _by(4)),
+    Version("limit_b", "200 EUR <b>", _on(20), None, _by(4), _by(9), state="retracted", ended_by="retracted as wrong"),
+    Version("limit_c", "250 EUR", _on(22), None, _by(9), claimed_at=_on(16)),
+    Version("limit_d", "150 EUR", _on(25), _on(50), _by(6), href="#"),
+    Version("limit_e", "erased", None, _on(1), _by(3), state="erased"),
+    Version("limit_f", "not 90 EUR", _on(28), _on(44), _by(7), state="held"),
+    Version("limit_g", "a moment", _on(30), _on(30), _by(5)),
+)
+
+
+def _timelines() -> list[dict[str, object]]:
+    point = Point(_on(31), _by(10))
+    many = tuple(
+        Version(f"reading_{n}", f"{n % 9} open", _on(n / 3), _on(n / 3 + 1), _by(n), _by(n + 1), state="superseded")
+        for n in range(1, 180)
+    )
+    pictures = {
+        "none": Picture((), point),
+        "one": Picture(FEW[4:5], point),
+        "few": Picture(FEW, point, against=_by(4)),
+        "few-ordinal": Picture(FEW, point, is_ordinal=True, is_claimed=True),
+        "many": Picture(many, Point(_on(30), _by(90)), n_total=4_000, is_ordinal=True),
+    }
+    return [
+        {"caption": title_of(picture), "svg": mark_safe(bitemporal_svg(picture, drawing_id=f"timeline-{name}"))}  # noqa: S308
+        for name, picture in pictures.items()
     ]

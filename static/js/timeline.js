@@ -1,11 +1,15 @@
 // Moving the crosshair of a timeline: arrow keys press the links of the four ways, a drag leads to where it ends.
 // Without it the links and the two fields do the same.
 const KEYS = { ArrowLeft: "left", ArrowRight: "right", ArrowUp: "up", ArrowDown: "down" };
-const NEAR = 6;
-const MOVED = 4;
+const [NEAR, MOVED] = [6, 4];
 const RETURN = "palimpsest:timeline";
 
+// Keys that come while the page is made anew wait for it: each step starts from where the last one led.
+const waiting = [];
+const page = () => document.querySelector("[data-timeline]");
+
 function go(address, link) {
+  page().dataset.left = "";
   sessionStorage.setItem(RETURN, String(window.scrollY));
   if (link) link.click();
   else window.location.assign(address);
@@ -13,20 +17,34 @@ function go(address, link) {
 
 // The focus stays on the drawing while the page around it is made anew.
 function settle() {
-  const plot = document.getElementById("timeline-plot");
   const top = sessionStorage.getItem(RETURN);
-  if (!plot || top === null) return;
+  if (top === null || (page() && "left" in page().dataset)) return;
   sessionStorage.removeItem(RETURN);
+  const plot = document.getElementById("timeline-plot");
+  if (!plot) return;
   plot.focus({ preventScroll: true });
   window.scrollTo(0, Number(top));
+  if (waiting.length) step(waiting.shift());
+}
+
+function giveUp() {
+  if (page()) delete page().dataset.left;
+  waiting.length = 0;
+  sessionStorage.removeItem(RETURN);
+}
+
+function step(way) {
+  const link = document.querySelector(`a[data-step="${way}"]`);
+  if ("left" in page().dataset) waiting.push(way);
+  else if (link) go(link.href, link);
+  else waiting.length = 0;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey || !KEYS[event.key]) return;
   if (event.target.id !== "timeline-plot" && !event.target.closest?.("#timeline-plot, .timeline-steps")) return;
   event.preventDefault();
-  const link = document.querySelector(`a[data-step="${KEYS[event.key]}"]`);
-  if (link) go(link.href, link);
+  step(KEYS[event.key]);
 });
 
 function stops(text) {
@@ -95,33 +113,35 @@ document.addEventListener("pointerdown", (event) => {
   const ground = svg.querySelector(".ground").getBBox();
   if (place(svg, event).x <= ground.x && !event.target.closest(".handle")) return;
   svg.dataset.x ??= svg.querySelector(".handle").getAttribute("cx");
-  drag = { svg, x: event.clientX, y: event.clientY, moves: false };
+  drag = { svg, x: event.clientX, y: event.clientY, isMoved: false };
 });
 document.addEventListener("pointermove", (event) => {
   if (!drag) return;
-  drag.moves ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > MOVED;
-  if (!drag.moves) return;
+  drag.isMoved ||= Math.hypot(event.clientX - drag.x, event.clientY - drag.y) > MOVED;
+  if (!drag.isMoved) return;
   event.preventDefault();
   drag.svg.dataset.dragging = "";
   draw(drag.svg, place(drag.svg, event));
 });
 document.addEventListener("pointerup", (event) => {
   if (!drag) return;
-  const { svg, moves } = drag;
+  const { svg, isMoved } = drag;
   drag = null;
   delete svg.dataset.dragging;
   // Without a move a version is a link, and the open ground is where the crosshair goes.
-  if (!moves && event.target.closest("a")) return;
+  if (!isMoved && event.target.closest("a")) return;
   const { x, y } = place(svg, event);
   const target = new URL(window.location.href);
   const names = { valid_at: instantAt(stops(svg.dataset.trueOn), x), known_at: recordingAt(stops(svg.dataset.recordedBy), y) };
   for (const [name, value] of Object.entries(names)) if (value) target.searchParams.set(name, value);
   target.searchParams.delete("after");
-  if (moves) addEventListener("click", (click) => click.preventDefault(), { capture: true, once: true });
+  if (isMoved) addEventListener("click", (click) => click.preventDefault(), { capture: true, once: true });
   go(target);
 });
 document.addEventListener("pointercancel", () => { drag = null; });
 // A version is dragged over, never away.
 document.addEventListener("dragstart", (event) => { if (event.target.closest?.("svg.bitemporal")) event.preventDefault(); });
 document.addEventListener("htmx:after:swap", () => setTimeout(settle));
+for (const name of ["htmx:error", "htmx:response:error"]) document.addEventListener(name, giveUp);
+addEventListener("pageshow", (event) => { if (event.persisted) giveUp(); });
 settle();

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.models import User
@@ -11,8 +12,10 @@ from django.urls import URLPattern, URLResolver, get_resolver
 
 from memory.agents.accounts import sign_in_path
 from tests.browser.furnished import Furnished
+from tests.facts.stating import SHOP
 
 API = "api/v1/"
+SUBJECT = urlencode({"subject": SHOP})
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +195,7 @@ PAGES: Mapping[str, Samples] = {
         *_all("/timeline", f"/timeline?record={world.deepest}&against=seq:3&scale=ordinal"),
         *_each("/timeline?record={}", world.withdrawn, world.erased, world.erased_child, *world.hostile[:3]),
         Sample(f"/timeline?record={world.of_source}&known_at=source:2026-01-15T00:00:00Z", "charlie"),
+        *_all(f"/timeline?{SUBJECT}", f"/timeline?{SUBJECT}&include=held,candidate&against=seq:9"),
         Sample(f"/timeline?record={world.root}&true_on=never&recorded_by=seq:2", status=422),
     ],
     "tombstones": lambda world: [
