@@ -51,10 +51,10 @@ class History:
 
 def named(by: Actor, subjects: Sequence[str], attribute: str) -> list[Entity]:
     """Entities of their own names, each with one fact, through the operation."""
-    made = [one for chunk in batched(subjects, 5_000, strict=False)
+    made = [one for chunk in batched(subjects, 5_000)
             for one in assert_facts(by, facts=[NewFact(subject, attribute, "first") for subject in chunk])]  # fmt: skip
     found: dict[UUID, Entity] = {}
-    for chunk in batched([one.id for one in made], CHUNK, strict=False):
+    for chunk in batched([one.id for one in made], CHUNK):
         rows = FactState.objects.filter(namespace=by.namespace, id__in=chunk)
         found.update({row: (subject, name) for row, subject, name in rows.values_list("id", "subject", "attribute")})
     return [found[one.id] for one in made]
@@ -68,7 +68,7 @@ def grown(namespace: int, entity: Entity, shape: str, n_versions: int, *, item: 
     """
     random = Random(n_versions)  # noqa: S311 - a benchmark, no secret
     with transaction.atomic():
-        for numbers in batched(range(n_versions), CHUNK, strict=False):
+        for numbers in batched(range(n_versions), CHUNK):
             rows = [_version(namespace, entity, shape, number, n_versions, random, item) for number in numbers]
             sql.insert(FactState, states.tuples(rows, sql.columns(FactState)))
             rectangles.add(rows)
@@ -122,7 +122,7 @@ def crowded(by: Actor, n_subjects: int, per_subject: int) -> list[UUID]:
     subjects = ids.new_ids(n_subjects)
     entities = ((subject, attribute) for subject in subjects for attribute in attributes)
     specs = dict.fromkeys(attributes, UNDECLARED)
-    for seq, chunk in enumerate(batched(entities, CHUNK, strict=False), FIRST_SEQ):
+    for seq, chunk in enumerate(batched(entities, CHUNK), FIRST_SEQ):
         rows = _fresh(by.namespace, [(entity, seq, START, None) for entity in chunk], seq)
         with transaction.atomic():
             project_new(by.namespace, seq, rows, specs, unknown=chunk)

@@ -21,7 +21,7 @@ def overlapping(namespace: int, rows: Sequence[FactState], *, seq: int) -> Itera
     Facts that say the very same are left out: they never exclude each other, however many there are. One statement for
     each CHUNK of rows, which must be stored.
     """
-    for chunk in batched(rows, CHUNK, strict=False):
+    for chunk in batched(rows, CHUNK):
         others = _others(namespace, chunk, seq)
         for row in chunk:
             yield row, [one for one in others[row.doc] if (one.subject, one.attribute) == (row.subject, row.attribute)]
