@@ -15,6 +15,7 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
+from memory.agents import operations as agents
 from memory.base.actor import Actor, RunGiven
 from memory.interchange.operations import export_file
 from memory.interchange.slices import Selection
@@ -25,6 +26,7 @@ from tests.contract.callers import NOTHING, Caller
 from tests.contract.routes import Route, routes
 from tests.contract.stage import EXAMPLES, Stage
 from tests.erasures.canary import new_canary
+from tests.facts.stating import state
 
 pytestmark = pytest.mark.django_db(databases=["default", "tasks"])
 
@@ -33,6 +35,7 @@ READS = [route for route in ROUTES if not route.is_write]
 WRITES = [route for route in ROUTES if route.is_write]
 # An archive and a proof hold everything; the address of a subject is searched for in all that is stored.
 WHOLE = {"interchange_export"}
+SUBJECT = "a held subject"
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The queue is where people look at what is held, and an erasure must find what it names wherever it stands.
 FOR_REVIEW = ("inbox", "erasures", "sign-in", "sign-out", "api/")
@@ -48,6 +51,9 @@ class Held:
         self.id, self.seq = self.held(by)
         self.run = RecordState.objects.get(namespace=self.stage.namespace, id=self.id).run
         self.other = self.stage.agent("another", scopes=("read", "write", "control"))
+        rows = "kind=fact attribute=held_attribute -> hold\ntype=procedure -> hold 14 d"
+        agents.change_setting(self.stage.alice, name="review_policy", value=rows)
+        self.fact = state(self.stage, "held_attribute", f"the {self.canary} of a fact", subject=SUBJECT)
 
     def held(self, by: Actor) -> tuple[UUID, int]:
         saved = self.stage.save(f"the {self.canary} of two notes", type="procedure", by=by, tags=(self.canary,))
@@ -90,6 +96,10 @@ def _queries(route: Route, held: Held, query: dict[str, Any]) -> Iterator[dict[s
     yield query
     if "q" in route.query:
         yield {**query, "q": held.canary}
+    if "subject" in route.query:
+        yield {**query, "subject": SUBJECT}
+    if "attribute" in route.query:
+        yield {name: value for name, value in query.items() if name != "subject"} | {"attribute": "held_attribute"}
     if "include" in route.query:
         yield {**query, "include": "superseded,withdrawn,erased"}
     if "known_at" in route.query and "valid_at" in route.query:
@@ -135,11 +145,14 @@ def test_no_page_shows_it_but_the_queue_and_its_own(held: Held) -> None:
         *plain, f"/search?q={held.canary}", f"/records?q={held.canary}", "/records?include=superseded,withdrawn,erased",
         f"/ledger/{held.seq}", f"/runs/{held.run}", f"/records/{first}", f"/records/{first}/suggestions",
         f"/records/{first}/entries", f"/timeline?record={first}", f"/records.csv?q={held.canary}",
+        f"/facts?q={SUBJECT}", "/facts?attribute=held_attribute", f"/timeline?subject={SUBJECT}",
+        f"/timeline?subject={SUBJECT}&attribute=held_attribute", f"/ledger/{held.stage.now().seq}",
     ]  # fmt: skip
     shown = [address for address in asked if held.canary in _without_question(client, address, held.canary)]
     assert shown == []
     assert held.canary in client.get(f"/records/{held.id}").text
-    assert held.canary in client.get("/inbox").text
+    assert held.canary in client.get(f"/facts/{held.fact}").text
+    assert client.get("/inbox").text.count(f"the {held.canary} of") >= 2
 
 
 def _without_question(client: Client, address: str, canary: str) -> str:
