@@ -23,7 +23,7 @@ SPRING, SUMMER, AUTUMN = (datetime(2026, month, 1, tzinfo=UTC) for month in (3, 
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """Ids of what the set holds. `source` is a record on which some rest. `cases` are open, the longest waiting first."""
+    """Ids of what the set holds. Some rest on the record `source`; `cases` are open, the longest waiting first."""
 
     facts: dict[str, UUID]
     source: UUID

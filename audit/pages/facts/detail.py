@@ -56,7 +56,7 @@ class TurnShown:
 @require_safe
 @page("facts")
 def shown(request: HttpRequest, visit: Visit, fact: UUID) -> HttpResponse:
-    found = reads.fact(visit.at, id=fact, reader=visit.actor)
+    found = reads.fact(visit.at, id=fact, reader=visit.actor, tells_hidden=False)
     people = {found.line.person, *(one.person for one in found.life)}
     names = person_names({person for person in people if person is not None})
     relied = relying_on(visit.at, [(found.line.seq, found.item)])[found.line.seq, found.item]

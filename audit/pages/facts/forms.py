@@ -81,7 +81,8 @@ class AssertForm(ActForm):
     subject = forms.CharField(label="Subject", max_length=NAME_CHARS, widget=forms.TextInput(attrs=PLAIN),
                               help_text="What it is about, under one name always.")  # fmt: skip
     attribute = forms.RegexField(
-        TYPE_PATTERN, label="Attribute", max_length=64, widget=forms.TextInput(attrs={**PLAIN, "class": "mono"}),
+        re.compile(rf"\A{TYPE_PATTERN.pattern}\Z"), label="Attribute", max_length=64,
+        widget=forms.TextInput(attrs={**PLAIN, "class": "mono"}),
         help_text="A small word such as refund_limit: letters, digits, dot, dash, underscore.",
         error_messages={"invalid": "Expected small letters, digits, dot, dash and underscore, a letter first."},
     )  # fmt: skip

@@ -40,7 +40,7 @@ COLUMNS = (
 @page("facts")
 def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     given = asked(request)
-    listed = _page(visit, given, after=given.after, limit=SHOWN)
+    listed = _page(visit, given, after=given.after, tells_hidden=False)
     context = {**_context(visit, given, listed), "told": recorded.told(request, carry=visit.carry)}
     if is_partial(request):
         return render(request, "facts/index.html#rows", context)
@@ -49,10 +49,10 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     return render(request, "facts/index.html", context, status=422 if context.get("fault") else 200)
 
 
-def _page(visit: Visit, given: Asked, *, after: int | None, limit: int) -> EntityPage:
+def _page(visit: Visit, given: Asked, *, after: int | None, tells_hidden: bool = True) -> EntityPage:
     return page_of(
         visit.at, subject=given.subject, attribute=given.attribute, text=given.text, status=given.status,
-        include=given.include, after=after, limit=limit, reader=visit.actor,
+        include=given.include, after=after, limit=SHOWN, reader=visit.actor, tells_hidden=tells_hidden,
     )  # fmt: skip
 
 
@@ -145,7 +145,7 @@ def as_json(request: HttpRequest, visit: Visit) -> HttpResponseBase:
 def _every(visit: Visit, given: Asked) -> Iterator[EntityStatus]:
     after: int | None = None
     while True:
-        listed = _page(visit, given, after=after, limit=SHOWN)
+        listed = _page(visit, given, after=after)
         yield from listed.items
         if listed.next_doc is None:
             return

@@ -77,7 +77,7 @@ def compared(visit: Visit, given: Asked) -> tuple[Compared | None, str]:
     both = [of_subject(point, names[given.subject]) for point in (against, visit.at)]
     entities = list(dict.fromkeys(entity for found in both for entity in found))
     asked = entities[:SHOWN]
-    before, after = statuses(against, asked), statuses(visit.at, asked)
+    before, after = (statuses(point, asked, tells_hidden=False) for point in (against, visit.at))
     rows = tuple(_row(visit, one, other) for one, other in zip(before, after, strict=True))
     return Compared(_told(against), _told(visit.at), rows, _band(rows), len(entities) - len(asked)), ""
 

@@ -95,7 +95,7 @@ def _ending(
 def _page(
     request: HttpRequest, visit: Visit, fact: UUID, *, act: Act, form: ActForm, error: DomainError | None = None
 ) -> HttpResponse:
-    found = reads.fact(visit.at, id=fact, reader=visit.actor)
+    found = reads.fact(visit.at, id=fact, reader=visit.actor, tells_hidden=False)
     url = f"/facts/{fact}"
     context = {
         "act": act, "form": form, "found": found, "badge": badge(found.line.state), "fact_id": str(fact),

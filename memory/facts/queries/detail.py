@@ -8,6 +8,9 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Case, DateTimeField, F, QuerySet, TextField, UUIDField, Value, When
+from django.db.models.functions import Cast, Concat
+
 from memory.agents.labels import labels
 from memory.base.actor import Actor
 from memory.base.asof import AsOf
@@ -63,8 +66,11 @@ class FactDetail:
     status: EntityStatus
 
 
-def fact(at: AsOf, *, id: UUID, reader: Actor | None = None) -> FactDetail:
-    """The fact as of the point. Raises NotFound, also for a held one of another agent than the reader."""
+def fact(at: AsOf, *, id: UUID, reader: Actor | None = None, tells_hidden: bool = True) -> FactDetail:
+    """The fact as of the point; `tells_hidden` as `statuses` takes it.
+
+    Raises NotFound, also for a held one of another agent than the reader.
+    """
     row = FactState.objects.filter(namespace=at.namespace, id=id, seq__lte=at.seq).first()
     if row is None or (at.source_at is not None and _is_later(row, at.source_at)):
         raise NotFound(f"There is no fact {id} {at.words}.")
@@ -85,7 +91,7 @@ def fact(at: AsOf, *, id: UUID, reader: Actor | None = None) -> FactDetail:
     details = parts[row.seq, row.item].get("details", {})
     replaces = FactState.objects.filter(namespace=at.namespace, superseded_by=id, superseded_seq__lte=known)
     address = (row.seq, row.item)
-    (status,) = statuses(at, [(row.subject, row.attribute)])
+    (status,) = statuses(at, [(row.subject, row.attribute)], tells_hidden=tells_hidden)
     return FactDetail(
         line_of(row, at, texts), texts.names.get(row.subject, "erased"), texts.names.get(row.attribute, "erased"),
         (row.subject, row.attribute), row.item, _digest(at, row), details.get("pointer", ""), details.get("note", ""),
@@ -117,19 +123,29 @@ def _digest(at: AsOf, row: FactState) -> bytes:
 
 
 def _life(at: AsOf, id: UUID, known: int) -> Iterator[tuple[Any, ...]]:
-    """(what, seq, item, other, at) of all that was said of the fact by the point, in order."""
-    found: list[tuple[Any, ...]] = []
-    stated = Fact.objects.filter(namespace=at.namespace, id=id)
-    found += [("asserted", one.seq, one.item, None, None) for one in stated]
-    for gone in Supersession.objects.filter(namespace=at.namespace, old=id, seq__lte=known):
-        found.append(("superseded", gone.seq, gone.item, gone.new, gone.at))
-    for taken in Retraction.objects.filter(namespace=at.namespace, fact=id, seq__lte=known):
-        found.append((f"retracted as {taken.retracted_as}", taken.seq, taken.item, None, None))
-    about = {"namespace": at.namespace, "kind": "fact", "object": id, "seq__lte": known}
-    found += [("held", held.seq, held.item, None, held.until_at) for held in Held.objects.filter(**about)]
-    for review in Review.objects.filter(**about):
-        found.append(("confirmed" if review.confirmed else "turned down", review.seq, review.item, None, None))
-    yield from sorted(found, key=lambda one: one[1:3])
+    """(what, seq, item, other, at) of all that was said of the fact by the point, in order. One query."""
+    own, about = {"namespace": at.namespace, "seq__lte": known}, {"kind": "fact", "object": id}
+    parts = (
+        _said(Fact.objects.filter(**own, id=id), Value("asserted")),
+        _said(Supersession.objects.filter(**own, old=id), Value("superseded"), other=F("new"), at=F("at")),
+        _said(Retraction.objects.filter(**own, fact=id), Concat(Value("retracted as "), F("retracted_as"))),
+        _said(Held.objects.filter(**own, **about), Value("held"), at=F("until_at")),
+        _said(
+            Review.objects.filter(**own, **about),
+            Case(When(confirmed=True, then=Value("confirmed")), default=Value("turned down")),
+        ),
+    )
+    yield from sorted(parts[0].union(*parts[1:], all=True), key=lambda one: one[1:3])
+
+
+def _said(rows: QuerySet[Any], what: Any, *, other: Any = None, at: Any = None) -> QuerySet[Any]:
+    nothing = Value(None)
+    told = rows.annotate(
+        what=Cast(what, TextField()), other_fact=Cast(other or nothing, UUIDField()),
+        at_instant=Cast(at or nothing, DateTimeField()),
+    )  # fmt: skip
+    said: QuerySet[Any] = told.values_list("what", "seq", "item", "other_fact", "at_instant")
+    return said
 
 
 def _turn(one: tuple[Any, ...], entry: Entry, texts: Any, parts: Any) -> Turn:

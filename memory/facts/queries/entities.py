@@ -8,6 +8,7 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from memory.agents.counting import Counted
 from memory.base.asof import AsOf
 from memory.facts.models import ConflictCase, FactState
 from memory.facts.states import Entity
@@ -38,14 +39,15 @@ class Entities:
 
 
 def entities(at: AsOf, wanted: Wanted, *, after: int | None = None, limit: int = 50) -> Entities:
-    """A page of entities, the one that came to be last first. Two queries and one for each name."""
+    """A page of entities, the one that came to be last first. One query and one for the names that are asked for."""
     found = _rows(at, wanted)
     if found is None:
         return Entities((), None, 0, is_capped=False)
-    total = found[: COUNTED + 1].count()
     page = found if after is None else found.filter(doc__lt=after)
-    rows = list(page.order_by("-doc").values_list("doc", "subject", "attribute")[: limit + 1])
-    items = tuple((doc, (subject, attribute)) for doc, subject, attribute in rows[:limit])
+    counted = page.annotate(n_found=Counted(found.order_by().values("doc")[: COUNTED + 1]))
+    rows = list(counted.order_by("-doc").values_list("doc", "subject", "attribute", "n_found")[: limit + 1])
+    items = tuple((doc, (subject, attribute)) for doc, subject, attribute, _ in rows[:limit])
+    total = rows[0][3] if rows else 0 if after is None else found[: COUNTED + 1].count()
     more = items[-1][0] if len(rows) > limit else None
     return Entities(items, more, min(total, COUNTED), is_capped=total > COUNTED)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from memory.base.actor import Actor
@@ -10,6 +12,7 @@ from memory.base.asof import AsOf
 from memory.facts.models import ConflictCase, FactState
 from memory.facts.queries.entities import Wanted, entities, entity_named
 from memory.facts.queries.status import EntityStatus, nothing_known, statuses
+from memory.facts.states import Entity
 
 # A filter by status reads at most so many entities for one page; `next_doc` then goes on from there.
 SCANNED = 2_000
@@ -28,10 +31,15 @@ class EntityPage:
 def page_of(
     at: AsOf, *, subject: str = "", attribute: str = "", text: str = "", status: str = "",
     include: frozenset[str] = frozenset(), after: int | None = None, limit: int = 50, reader: Actor | None = None,
+    tells_hidden: bool = True,
 ) -> EntityPage:  # fmt: skip
-    """A page. For one subject and one attribute there is one answer, also where nothing was ever said."""
+    """A page. For one subject and one attribute there is one answer, also where nothing was ever said.
+
+    tells_hidden : as `statuses` takes it.
+    """
+    asked = partial(statuses, at, include=include, reader=reader, tells_hidden=tells_hidden)
     if subject and attribute and not text:
-        return _one(at, subject, attribute, status, include, reader)
+        return _one(at, subject, attribute, status, asked)
     wanted = Wanted(subject, attribute, text, only_conflicts=status == "conflict" and at.source_at is None)
     found: list[EntityStatus] = []
     scanned, total, is_capped, doc = 0, 0, False, after
@@ -39,7 +47,7 @@ def page_of(
         page = entities(at, wanted, after=doc, limit=limit)
         total, is_capped = page.total, page.is_capped
         scanned += len(page.items)
-        told = statuses(at, [entity for _, entity in page.items], include=include, reader=reader)
+        told = asked([entity for _, entity in page.items])
         for (doc, _), one in zip(page.items, told, strict=True):  # noqa: B007
             if not status or one.status == status:
                 found.append(one)
@@ -51,14 +59,10 @@ def page_of(
 
 
 def _one(
-    at: AsOf, subject: str, attribute: str, status: str, include: frozenset[str], reader: Actor | None
+    at: AsOf, subject: str, attribute: str, status: str, asked: Callable[[list[Entity]], list[EntityStatus]]
 ) -> EntityPage:
     entity = entity_named(at, subject=subject, attribute=attribute)
-    answer = (
-        nothing_known(subject, attribute)
-        if entity is None
-        else statuses(at, [entity], include=include, reader=reader)[0]
-    )
+    answer = nothing_known(subject, attribute) if entity is None else asked([entity])[0]
     items = () if status and answer.status != status else (answer,)
     return EntityPage(items, None, len(items), is_capped=False)
 

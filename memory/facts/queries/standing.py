@@ -34,7 +34,7 @@ def standing(at: AsOf, entities: Sequence[Entity]) -> dict[Entity, list[FactStat
     if at.source_at is not None:
         return _scanned(at, entities, COUNTING, None)
     found: dict[Entity, list[FactState]] = {entity: [] for entity in entities}
-    for chunk in batched(entities, CHUNK, strict=False):
+    for chunk in batched(entities, CHUNK):
         keys = [entity_key(at.namespace, *entity, lane) for entity in chunk for lane in COUNTING]
         hit = (
             f"SELECT r.doc, r.namespace_id FROM asked v CROSS JOIN {space.rectangles()}"
@@ -55,7 +55,7 @@ def hidden_at(at: AsOf, entities: Sequence[Entity], *, limit: int = SHOWN) -> di
     if at.source_at is not None:
         return _scanned(at, entities, HIDDEN, limit)
     found: dict[Entity, list[FactState]] = {entity: [] for entity in entities}
-    for chunk in batched(entities, CHUNK, strict=False):
+    for chunk in batched(entities, CHUNK):
         keys = [entity_key(at.namespace, *entity, lane) for entity in chunk for lane in HIDDEN]
         docs = list(_last_hidden(at, keys, limit))
         hit = f"SELECT v.entity AS doc, {int(at.namespace)} AS namespace_id FROM asked v"
@@ -80,7 +80,7 @@ def lasts_before(at: AsOf, entities: Sequence[Entity]) -> dict[Entity, FactState
             if ended:
                 found[entity] = max(ended, key=lambda row: (row.valid_to or row.superseded_at, row.doc))
         return found
-    for chunk in batched(entities, CHUNK, strict=False):
+    for chunk in batched(entities, CHUNK):
         ends = _last_ends(at, [entity_key(at.namespace, *entity, "standing") for entity in chunk])
         if not ends:
             continue

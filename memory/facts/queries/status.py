@@ -19,7 +19,7 @@ from memory.facts.kernel.conflict import case_id
 from memory.facts.kernel.status import EXPIRED, NO_EVIDENCE, UNKNOWN, Statement, Status, end_of, status_of
 from memory.facts.kernel.values import UNDECLARED, Spec, Value
 from memory.facts.models import FactState
-from memory.facts.queries.standing import hidden_at, last_before, standing
+from memory.facts.queries.standing import hidden_at, lasts_before, standing
 from memory.facts.specs import specs_at
 from memory.facts.states import Entity, statement, value_of, word
 
@@ -108,20 +108,29 @@ def nothing_known(subject: str, attribute: str) -> EntityStatus:
 
 
 def statuses(
-    at: AsOf, entities: Sequence[Entity], *, include: frozenset[str] = frozenset(), reader: Actor | None = None
-) -> list[EntityStatus]:
+    at: AsOf, entities: Sequence[Entity], *, include: frozenset[str] = frozenset(), reader: Actor | None = None,
+    tells_hidden: bool = True,
+) -> list[EntityStatus]:  # fmt: skip
     """The status of each of the entities, in their order. Held facts are counted and, unless asked for, not told.
 
     reader : an agent is told of its own held facts alone.
+    tells_hidden : whether what would cover the instant and does not count is named; it is counted in any case.
     """
-    counted, others = standing(at, entities), hidden_at(at, entities)
+    counted = standing(at, entities)
+    others = hidden_at(at, entities) if tells_hidden or include else dict[Entity, list[FactState]]()
     known = _known_seq(at)
     specs = specs_at(at.namespace, {attribute for _, attribute in entities}, known)
     hidden = _hidden(at, entities)
+    told = {entity: [_statement(row, at) for row in counted[entity]] for entity in entities}
+    first = {entity: status_of(told[entity], specs[entity[1]], at.valid_at) for entity in entities}
+    lasts = lasts_before(at, [entity for entity, status in first.items() if status.why in (NO_EVIDENCE, EXPIRED)])
     found = [
-        _found(at, entity, specs[entity[1]], counted[entity], others[entity], hidden.get(entity, {}))
+        _found(
+            at, entity, specs[entity[1]], counted[entity], others.get(entity, ()), hidden.get(entity, {}),
+            first[entity], lasts.get(entity),
+        )
         for entity in entities
-    ]
+    ]  # fmt: skip
     return _named(at, found, include, reader)
 
 
@@ -131,15 +140,13 @@ def _known_seq(at: AsOf) -> int:
 
 def _found(
     at: AsOf, entity: Entity, spec: Spec, counted: Sequence[FactState], others: Sequence[FactState],
-    hidden: Mapping[str, int],
+    hidden: Mapping[str, int], status: Status, last: FactState | None,
 ) -> _Found:  # fmt: skip
+    """`status` is what those that count say alone; `last` is what ended before, where they leave it unknown."""
     told = [_statement(row, at) for row in counted]
-    status = status_of(told, spec, at.valid_at)
-    if status.status == UNKNOWN and status.why in (NO_EVIDENCE, EXPIRED):
-        last = last_before(at, entity)
-        if last is not None:
-            counted = [*counted, last]
-            status = status_of(told, spec, at.valid_at, ended=[_statement(last, at)])
+    if last is not None:
+        counted = [*counted, last]
+        status = status_of(told, spec, at.valid_at, ended=[_statement(last, at)])
     ends = [end_of(one, spec) for one in told if not one.ends_itself and spec.freshness_seconds is not None]
     fresh = max((end for end in ends if end is not None), default=None)
     return _Found(entity, status, spec, tuple(counted), tuple(others), hidden, fresh)
