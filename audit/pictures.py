@@ -78,6 +78,11 @@ PICTURES = (
         "lineage", f"/records?ns={IMPORTED}&q=%22note+1833%22&include=superseded", _open_first_row, "#lineage-region"
     ),
     Picture("entry", f"/ledger/32?ns={STORY}"),
+    Picture("timeline", f"/timeline?ns={STORY}&subject=xz-5.6.1&attribute=safe_to_deploy"),
+    Picture("conflict", f"/facts/conflicts?ns={STORY}"),
+    Picture("facts", f"/facts?ns={STORY}&subject=xz"),
+    Picture("dead-ends", f"/tombstones?ns={STORY}&include=retired"),
+    Picture("inbox", f"/inbox?ns={STORY}"),
     Picture("invariants", f"/laws?ns={STORY}"),
     Picture("erasure", f"/erasures?ns={STORY}", _open_first_row),
     Picture("run", f"/runs?ns={STORY}", _open_first_row),

@@ -87,7 +87,7 @@ def founding() -> list[Step]:
 
 def ended(lines: Sequence[Line]) -> list[Step]:
     """A newer release ends the older one, and a fix what it fixes, half a second after both are facts."""
-    batch = {item["id"]: step.at for step in batches(lines) for item in step.body}
+    batch = {item["id"]: step.at for step in batches(lines) for item in step.body if isinstance(item, dict)}
     when = {each.number: each.when for each in lines}
     return [
         Step(
@@ -101,7 +101,8 @@ def ended(lines: Sequence[Line]) -> list[Step]:
 
 def acts() -> list[Step]:
     """What is invented around the facts, in the order of the story."""
-    return [*_belief_and_its_fall(), *_build_7(), *_verdicts(), *_procedures(), *_retractions(), *_dead_end()]
+    told = [*_belief_and_its_fall(), *_build_7(), *_verdicts(), *_procedures(), *_retractions()]
+    return [*told, *_dead_end(), *_way_back()]
 
 
 def _fact(key: str, subject: str, attribute: str, value: str, note: str, **given: Any) -> dict[str, Any]:
@@ -201,52 +202,63 @@ def _retractions() -> list[Step]:
     ]  # fmt: skip
 
 
+_DEAD_END = {"tombstone": Answered("D08", "id")}
+_ROUTE = "deploy xz from the 5.6 series"
+_EXIT = "upstream release with the backdoor removed, seen by two sources"
+
+
+def _asked(**scope: str) -> dict[str, Any]:
+    return {"route": _ROUTE, "scope": {"package": "xz", "series": "5.6", **scope}}
+
+
+def _false(key: str, instant: datetime, check: str, why: str, *numbers: int) -> Step:
+    return Step(key, instant, "scan-bot", "tombstones/{tombstone}/false-block", {
+        "check": Answered(check, "check"), "reason": f"{INVENTED}{why}",
+        "evidence": {"references": [line(number) for number in numbers]},
+    }, refers_to=_DEAD_END)  # fmt: skip
+
+
+def _seen(key: str, instant: datetime, number: int, origin: str) -> Step:
+    return Step(key, instant, "scan-bot", "tombstones/{tombstone}/evidence", {
+        "condition": _EXIT, "valid_until": "2024-06-30T00:00:00Z", "origin": origin,
+        "evidence": {"text": f"{INVENTED}read at its source", "references": [line(number)]},
+    }, refers_to=_DEAD_END)  # fmt: skip
+
+
 def _dead_end() -> list[Step]:
-    """A route that failed, with its bounds and its exit: three false blocks, then the way back."""
-    here = {"tombstone": Answered("D08", "id")}
-    route = "deploy xz from the 5.6 series"
-    asked = {"route": route, "scope": {"package": "xz", "series": "5.6", "version": "5.6.1+really5.4.5-1"}}
-    condition = "upstream release with the backdoor removed, seen by two sources"
-    arch = {"route": route, "scope": {"package": "xz", "series": "5.6", "host": "arch"}}
-
-    def scanned(version: str) -> dict[str, Any]:
-        return {**arch, "scope": {**arch["scope"], "version": version}}  # type: ignore[dict-item]
-
-    def seen(key: str, instant: datetime, number: int, origin: str) -> Step:
-        return Step(key, instant, "scan-bot", "tombstones/{tombstone}/evidence", {
-            "condition": condition, "valid_until": "2024-06-30T00:00:00Z", "origin": origin,
-            "evidence": {"text": f"{INVENTED}read at its source", "references": [line(number)]},
-        }, refers_to=here)  # fmt: skip
-
-    def false(key: str, instant: datetime, check: str, why: str, *numbers: int) -> Step:
-        return Step(key, instant, "scan-bot", "tombstones/{tombstone}/false-block", {
-            "check": Answered(check, "check"), "reason": f"{INVENTED}{why}",
-            "evidence": {"references": [line(number) for number in numbers]},
-        }, refers_to=here)  # fmt: skip
-
+    """A route that failed, with its bounds and its exit, and the three times that it blocked what was right."""
+    really = {"version": "5.6.1+really5.4.5-1"}
     return [
         Step("D08", at(3, 29, 17, 30), "scan-bot", "tombstones", {
-            "route": route, "scope": {"package": "xz", "series": "5.6"}, "out_of_scope": {"upstream_code": "<5.6"},
+            "route": _ROUTE, "scope": {"package": "xz", "series": "5.6"}, "out_of_scope": {"upstream_code": "<5.6"},
             "evidence": {"text": f"{INVENTED}the post and the advisory", "references": [line(18), line(19)]},
-            "revival": [{"condition": condition, "origins": 2}],
+            "revival": [{"condition": _EXIT, "origins": 2}],
             "retest": {"plan": "deploy to build-1 and compare hashes", "at": "2024-04-30T00:00:00Z"},
             "review_at": "2024-06-30T00:00:00Z",
         }),
-        Step("D12", at(3, 30, 8, 5), "release-bot", "tombstones/check", asked, refers_to=here),
-        false("D13", at(3, 30, 8, 7), "D12", "the string says 5.6.1, the content is 5.4.5", 14, 28),
-        Step("D14", at(3, 30, 8, 20), "release-bot", "tombstones/check",
-             {**asked, "scope": {**asked["scope"], "upstream_code": "5.4.5"}}, refers_to=here),  # type: ignore[dict-item]
-        Step("E08a", at(4, 1, 8, 59), "scan-bot", "tombstones/check", scanned("5.6.1-2"), refers_to=here),
-        false("E08", at(4, 1, 9, 0), "E08a", "patched Arch 5.6.1-2", 52),
-        Step("E09a", at(4, 3, 11, 59), "scan-bot", "tombstones/check", scanned("5.6.1-3"), refers_to=here),
-        false("E09", at(4, 3, 12, 0), "E09a", "patched Arch 5.6.1-3", 58),
-        seen("I01a", at(5, 30, 8, 0), 78, "the release"),
-        seen("I01b", at(5, 30, 8, 1), 79, "the repository"),
+        Step("D12", at(3, 30, 8, 5), "release-bot", "tombstones/check", _asked(**really), refers_to=_DEAD_END),
+        _false("D13", at(3, 30, 8, 7), "D12", "the string says 5.6.1, the content is 5.4.5", 14, 28),
+        Step("D14", at(3, 30, 8, 20), "release-bot", "tombstones/check", _asked(**really, upstream_code="5.4.5"),
+             refers_to=_DEAD_END),
+        Step("E08a", at(4, 1, 8, 59), "scan-bot", "tombstones/check", _asked(host="arch", version="5.6.1-2"),
+             refers_to=_DEAD_END),
+        _false("E08", at(4, 1, 9, 0), "E08a", "patched Arch 5.6.1-2", 52),
+        Step("E09a", at(4, 3, 11, 59), "scan-bot", "tombstones/check", _asked(host="arch", version="5.6.1-3"),
+             refers_to=_DEAD_END),
+        _false("E09", at(4, 3, 12, 0), "E09a", "patched Arch 5.6.1-3", 58),
+    ]  # fmt: skip
+
+
+def _way_back() -> list[Step]:
+    """Two origins speak for the exit, an owner opens it, the re-test passes; what stays bad has a sign of its own."""
+    reissued = "these tarballs are reissued by upstream and two sources confirm it"
+    return [
+        _seen("I01a", at(5, 30, 8, 0), 78, "the release"),
+        _seen("I01b", at(5, 30, 8, 1), 79, "the repository"),
         Step("I02b", at(5, 30, 8, 59), "scan-bot", "tombstones", {
             "route": "deploy xz 5.6.0 or 5.6.1", "scope": {"package": "xz", "version": ["5.6.0", "5.6.1"]},
             "evidence": {"text": f"{INVENTED}the tarballs stay what they are", "references": [line(18)]},
-            "revival": [{"condition": "these tarballs are reissued by upstream and two sources confirm it",
-                         "origins": 2}],
+            "revival": [{"condition": reissued, "origins": 2}],
             "retest": {"plan": "compare the tarball with its git tree", "at": "2025-05-30T00:00:00Z"},
             "review_at": "2025-05-30T00:00:00Z",
         }),

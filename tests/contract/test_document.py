@@ -33,8 +33,9 @@ WITHOUT_JSON_BODY = {"interchange_start", "interchange_restore", "interchange_ex
 PEOPLE = {
     "ledger_erase", "agents_hold", "agents_create_agent", "agents_issue_token", "agents_rotate_token",
     "agents_revoke_token", "agents_freeze", "agents_unfreeze", "agents_admit_member", "agents_change_setting",
-    "records_restore", "checks_run", "checks_waive", "interchange_start",
-    "interchange_restore",
+    "records_restore", "records_confirm", "records_reject", "records_review", "checks_run", "checks_waive",
+    "interchange_start", "interchange_restore", "facts_verdict", "tombstones_revive", "tombstones_retest",
+    "tombstones_retire", "tombstones_keep",
 }  # fmt: skip
 
 
