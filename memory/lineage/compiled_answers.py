@@ -57,13 +57,15 @@ class FreshnessOut(BaseModel):
     state: str
     why: str | None
     behind: int
+    behind_is_capped: bool
     newer: list[NewerOut]
     erased: list[UUID]
 
     @classmethod
     def of(cls, found: Freshness) -> FreshnessOut:
         return cls(
-            state=found.state, why="source_erased" if found.state == "stale" else None, behind=found.n_behind,
+            state=found.state, why="source_erased" if found.state == "stale" else None,
+            behind=found.n_behind, behind_is_capped=found.is_capped,
             newer=[NewerOut(record=one.record, why=one.why) for one in found.newer], erased=list(found.erased),
         )  # fmt: skip
 

@@ -14,7 +14,7 @@ from tests.world import World
 
 pytestmark = pytest.mark.django_db
 
-VERBS = ("save", "evolve", "merge", "split", "supersede", "link", "withdraw", "restore", "erase")
+VERBS = ("save", "evolve", "merge", "compile", "split", "supersede", "link", "withdraw", "restore", "erase")
 RELATIONS = ("related_to", "contradicts", "references", "child_of", "depends_on", "evolved_from", "superseded_by")
 numbers = count()
 
@@ -31,6 +31,7 @@ def act(world: World, verb: str, first: int, second: int, relation: str) -> None
     acts = {
         "evolve": lambda: world.evolve(one, content=f"better {second}"),
         "merge": lambda: world.merge(*dict.fromkeys([one, other, known[-1]])),
+        "compile": lambda: world.compile(*dict.fromkeys([one, other]), covers=relation),
         "split": lambda: world.split(one, f"part {first}", f"part {second}"),
         "supersede": lambda: world.supersede(one, other),
         "link": lambda: world.link(one, relation, other),

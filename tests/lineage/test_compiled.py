@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
+from memory.agents.operations import change_setting
 from memory.base import ids, projections
 from memory.base.errors import Conflict, Erased, Invalid, Withdrawn
 from memory.checks.rebuilding import rebuild
@@ -19,6 +20,8 @@ from memory.ledger.models import Name
 from memory.lineage.models import Compilation, CoveredRecord
 from memory.lineage.queries.compiled import compiled, compiled_records, rebuild_of
 from memory.lineage.queries.freshness import Newer, freshness_of
+from memory.records import reviewing
+from memory.records.reviewing import Target
 from tests.contract.callers import Caller, caller
 from tests.lineage.compiling import Known, Model
 from tests.world import World
@@ -258,6 +261,19 @@ def test_the_stores_own_copying_makes_public_only_what_is_public(world: World) -
         world.compile(made, **copying)
     assert [place.code for place in refused.value.errors] == ["not_redacted"]
     assert world.compile(world.compile(made, content="redacted", is_public=True), **copying)
+
+
+def test_what_waits_for_a_person_is_not_compiled_and_puts_nothing_behind(world: World) -> None:
+    made = world.compile(world.save("seen").id, covers="topic-a")
+    change_setting(world.alice, name="review_policy", value="type=rumour -> hold 14 d\n-> auto")
+    held = world.save("heard", type="rumour", tags=("topic-a",)).id
+    assert freshness_of(world.now(), [made])[made].word == "current"
+    before = world.now()
+    with pytest.raises(Conflict, match="held"):
+        world.compile(held)
+    reviewing.review(world.bob, confirm=[Target("record", held)], reason="looked at it")
+    assert [freshness_of(at, [made])[made].word for at in (before, world.now())] == ["current", "behind:1"]
+    assert world.compile(held, covers="topic-a") in {one.row.id for one in compiled_records(world.now()).items}
 
 
 def test_no_evolve_or_merge_carries_the_name_of_compiled_on(world: World) -> None:

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memory.lineage.maintenance import forget_edge_statistics
 from memory.lineage.queries.ancestry import ancestry, descendants
+from memory.lineage.queries.freshness import freshness_of
 from memory.lineage.queries.graph import graph
 from memory.records.models import Record
 from memory.records.queries import detail
@@ -24,6 +25,7 @@ pytestmark = pytest.mark.django_db
 READS: dict[str, Callable[[World], object]] = {
     "ancestry": lambda world: ancestry(world.now(), record=newest(world)),
     "descendants": lambda world: descendants(world.now(), record=oldest(world)),
+    "freshness": lambda world: freshness_of(world.now(), [newest(world)]),
     "graph": lambda world: graph(world.now(), focus=oldest(world), up=2, down=2),
 }
 
@@ -39,6 +41,7 @@ def world() -> World:
     for other in others:
         record = world.merge(record, other)
         world.link(other, "references", record)
+    world.compile(world.compile(record, covers="topic"), *others)
     return world
 
 
@@ -81,7 +84,7 @@ def analyze() -> None:
 @pytest.mark.parametrize("name", READS)
 def test_every_step_goes_by_an_index_on_the_end_of_an_edge(name: str, world: World) -> None:
     steps = plans(READS[name], world)
-    assert len(steps) >= 2
+    assert steps
     assert whole_reads(steps) == []
 
 

@@ -111,7 +111,10 @@ class Panel:
 
 def chip(fresh: Freshness) -> Chip:
     """The badge of a state: how far behind, or why stale, stands in its word."""
-    words = {"behind": f"behind {count(fresh.n_behind)}", "stale": "stale: source erased"}
+    words = {
+        "behind": f"behind {count(fresh.n_behind)}{'+' if fresh.is_capped else ''}",
+        "stale": "stale: source erased",
+    }
     return Chip(fresh.state, words.get(fresh.state, ""))
 
 

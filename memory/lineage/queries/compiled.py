@@ -18,8 +18,9 @@ from typing import Any, Literal
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Count, Q
+from django.db.models import Count, OuterRef, Q, Subquery
 from django.db.models.expressions import RawSQL
+from django.db.models.functions import Coalesce
 
 from memory.base import sql
 from memory.base.asof import AsOf
@@ -29,7 +30,7 @@ from memory.lineage.functions import BUILT_IN
 from memory.lineage.models import ANCESTRY, OUTPUTS, Compilation, Edge
 from memory.lineage.queries.freshness import Freshness, freshness_of, tainted_below
 from memory.lineage.queries.standing import standing, standing_values
-from memory.records.models import Record, RecordState
+from memory.records.models import Record, Withdrawal
 from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow, rows_by_id
 
 CHUNK = 400
@@ -239,7 +240,9 @@ def compiled_records(
         n_unclaimed = every.count()
         return CompiledPage((), 0, 0, {NO_SOURCE_TIME: n_unclaimed} if n_unclaimed else {}, "")
     every = every.filter(output=output) if output else every
-    deleted = Q(record__in=RecordState.objects.known(at).filter(Q(("is_withdrawn", True))).values("id"))
+    hidden = Withdrawal.objects.filter(namespace=at.namespace, record=OuterRef("record"), seq__lte=at.seq)
+    every = every.annotate(is_deleted=Coalesce(Subquery(hidden.order_by("-seq").values("withdrawn")[:1]), False))
+    deleted = Q(("is_deleted", True))
     stale = ~deleted & Q(record__in=RawSQL(*tainted_below(at)))  # noqa: S611 - a statement of this module
     kept = {"": ~deleted, "stale": stale, "deleted": deleted}[state]
     n_of = every.aggregate(total=Count("seq", filter=kept), stale=Count("seq", filter=stale),

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
 from memory.base import sql
 from memory.base.asof import AsOf
@@ -42,15 +43,17 @@ class Newer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Freshness:
-    """The state of a compiled record. `n_behind` counts `newer`, of which the first 20 are told; both are capped.
+    """The state of a compiled record. `n_behind` counts `newer`, of which the first 20 are told.
 
-    `erased` are the ancestors that are gone, nearest last, at most 20.
+    `erased` are the ancestors that are gone, nearest last, at most 20. `is_capped`: more may have moved on than are
+    counted, for of all topics asked about at once the first 10,000 records are read.
     """
 
     state: str
     n_behind: int = 0
     newer: tuple[Newer, ...] = ()
     erased: tuple[UUID, ...] = ()
+    is_capped: bool = False
 
     @property
     def word(self) -> str:
@@ -84,6 +87,7 @@ def _judged(
     record: UUID, way: _Way, borne: Mapping[UUID, Sequence[tuple[int, UUID]]], heads: Mapping[UUID, UUID]
 ) -> Freshness:
     erased = tuple(way.erased[:SHOWN])
+    is_capped = bool(way.topics) and sum(map(len, borne.values())) >= MOST
     if way.state:
         return Freshness(way.state, erased=erased)
     newer: dict[UUID, str] = {}
@@ -96,8 +100,8 @@ def _judged(
     newer.pop(record, None)
     told = tuple(Newer(one, why) for one, why in list(newer.items())[:SHOWN])
     if erased:
-        return Freshness("stale", len(newer), told, erased)
-    return Freshness("behind" if newer else "current", len(newer), told)
+        return Freshness("stale", len(newer), told, erased, is_capped)
+    return Freshness("behind" if newer else "current", len(newer), told, is_capped=is_capped)
 
 
 def _ways(at: AsOf, records: Sequence[UUID]) -> dict[UUID, _Way]:
@@ -152,9 +156,10 @@ def _borne(at: AsOf, ways: Iterable[_Way]) -> dict[UUID, list[tuple[int, UUID]]]
     if not since:
         return {}
     rows = CoveredRecord.objects.filter(namespace=at.namespace, topic__in=since, doc__gt=min(since.values()))
-    shown = RecordState.objects.current(at).filter(doc__in=rows.values("doc")).values("doc")
+    # Asked row by row: as a list of documents, PostgreSQL reads all rows of the topics for each.
+    shown = rows.filter(Exists(RecordState.objects.current(at).filter(doc=OuterRef("doc"))))
     found: dict[UUID, list[tuple[int, UUID]]] = defaultdict(list)
-    for topic, doc, record in rows.filter(doc__in=shown).order_by("doc").values_list("topic", "doc", "record")[:MOST]:
+    for topic, doc, record in shown.order_by("doc").values_list("topic", "doc", "record")[:MOST]:
         found[topic].append((doc, record))
     return found
 
