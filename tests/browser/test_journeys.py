@@ -354,3 +354,19 @@ def test_a_task_that_is_polled_stays_in_its_place(visits: Visits) -> None:
     expect(page.get_by_role("link", name="resume")).to_be_visible()
     expect(page.locator("#scan")).to_have_count(1)
     expect(page.locator("h1")).to_have_count(1)
+
+
+def test_d23_a_time_names_its_zone_and_is_the_same_for_a_reader_elsewhere(visits: Visits) -> None:
+    world = World("zones")
+    world.save("a note")
+    told = []
+    for zone in ("UTC", "Asia/Tokyo"):
+        page = visits.open(world.alice, timezone_id=zone)
+        page.goto("/records?ns=zones")
+        time = page.locator("[data-row] time[datetime]").first
+        time.hover()
+        told.append((time.get_attribute("datetime"), time.inner_text()))
+        # What is true where the reader is stands in the title alone, and names its zone too.
+        assert ("GMT+9" in (time.get_attribute("title") or "")) is (zone == "Asia/Tokyo")
+    assert told[0] == told[1]
+    assert told[0][1].endswith("UTC")
