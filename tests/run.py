@@ -39,7 +39,8 @@ def run_tests(arguments: Sequence[str]) -> int:
     print("The same suite on PostgreSQL:", flush=True)
     with postgresql_server() as url:
         left_out = [f"--ignore=tests/{folder}" for folder in WITHOUT_DATABASE]
-        on_postgresql = _pytest([*left_out, *passed_on], marks=ON_POSTGRESQL, environment={"DATABASE_URL": url})
+        environment = {"HYPOTHESIS_PROFILE": "second_engine", **os.environ, "DATABASE_URL": url}
+        on_postgresql = _pytest([*left_out, *passed_on], marks=ON_POSTGRESQL, environment=environment)
     return overall(on_sqlite, on_postgresql)
 
 

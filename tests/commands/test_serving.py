@@ -82,13 +82,21 @@ def test_up_lets_the_first_owner_in_serves_and_stops_at_ctrl_c(tmp_path: Path) -
 
 @pytest.mark.slow
 @pytest.mark.sqlite_only
-def test_what_up_started_ends_with_it_even_when_it_is_killed(tmp_path: Path) -> None:
-    with node(tmp_path / "home") as killed:
-        killed.until(killed.is_serving)
-        killed.until(lambda: len(killed.servers()) == 1)
-        killed.process.kill()
-        killed.process.wait(PATIENCE_SECONDS)
-        killed.until(lambda: not killed.servers() and not killed.answers())
+def test_a_worker_that_dies_is_started_again_and_what_up_started_ends_with_it_even_when_it_is_killed(
+    tmp_path: Path,
+) -> None:
+    with node(tmp_path / "home") as up:
+        up.until(up.is_serving)
+        up.until(lambda: len(up.servers()) == len(up.workers()) == 1)
+        (first,) = up.workers()
+        os.kill(first, signal.SIGKILL)
+        up.until(lambda: bool(set(up.workers()) - {first}))
+        assert up.answers()
+        (second,) = set(up.workers()) - {first}
+        up.process.kill()
+        up.process.wait(PATIENCE_SECONDS)
+        up.until(lambda: not up.servers() and not up.answers())
+        up.until(lambda: second not in {process.id for process in processes()})
 
 
 @pytest.mark.slow
@@ -104,18 +112,6 @@ def test_up_on_a_port_in_use_says_so_and_makes_nothing(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert re.fullmatch(rf"Refused: .*port {port} .*\n", done.stderr)
     assert not (home / "palimpsest.sqlite3").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.sqlite_only
-def test_a_worker_that_dies_is_started_again(tmp_path: Path) -> None:
-    with node(tmp_path / "home") as alive:
-        alive.until(alive.is_serving)
-        alive.until(lambda: len(alive.workers()) == 1)
-        (first,) = alive.workers()
-        os.kill(first, signal.SIGKILL)
-        alive.until(lambda: bool(set(alive.workers()) - {first}))
-        assert alive.answers()
 
 
 def test_a_process_is_seen_whole_whatever_the_width_of_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
