@@ -17,7 +17,7 @@ from tests.lineage.lines import line, on
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 ANSWER = re.compile(r'data-answer="(\w+)"')
 

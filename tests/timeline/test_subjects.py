@@ -88,6 +88,7 @@ def candidates(world: World) -> list[Any]:
     return [one.fact for one in found.stretches if one.lane == "candidate"]
 
 
+@pytest.mark.sqlite_only
 def test_a_conflict_stands_in_lanes_and_leads_to_its_case(world: World, alice: Client) -> None:
     world.declare("limit")
     one = world.tell(SUBJECT, "limit", "200 EUR", valid_from=on(0), origin="handbook")
@@ -102,6 +103,7 @@ def test_a_conflict_stands_in_lanes_and_leads_to_its_case(world: World, alice: C
     assert "newest recorded fact covering 2 Nov 2026, recorded at seq 8; 1 message, 1 origin" in words(before)
 
 
+@pytest.mark.sqlite_only
 def test_what_ended_says_how_and_what_was_learned_since_is_told(world: World, alice: Client) -> None:
     world.declare("limit")
     old = world.tell(SUBJECT, "limit", "100 EUR", valid_from=on(0))
@@ -123,6 +125,7 @@ def test_what_ended_says_how_and_what_was_learned_since_is_told(world: World, al
     assert "Nothing was learned between the two" in nothing
 
 
+@pytest.mark.sqlite_only
 def test_attributes_stand_in_lanes_of_their_own_and_one_can_be_asked_for(world: World, alice: Client) -> None:
     world.tell(SUBJECT, "colour", "red", valid_from=on(0))
     world.tell(SUBJECT, "limit", 200, valid_from=on(0))
@@ -139,6 +142,7 @@ def test_attributes_stand_in_lanes_of_their_own_and_one_can_be_asked_for(world: 
     assert 'data-kind="not_then"' in early
 
 
+@pytest.mark.sqlite_only
 def test_what_is_held_or_a_candidate_is_counted_and_asked_for(world: World, alice: Client) -> None:
     world.tell(SUBJECT, "limit", "a guess", candidate=True)
     agents.change_setting(world.alice, name="review_policy", value="agent=scout -> hold 14 d\n-> auto")
@@ -191,6 +195,7 @@ def test_the_busiest_subjects_come_first_and_a_name_finds(world: World, alice: C
     assert 'data-kind="no_match"' in html(alice, "/timeline?q=nothingofthekind")
 
 
+@pytest.mark.sqlite_only
 def test_a_subject_costs_the_same_whatever_it_holds(world: World, alice: Client) -> None:
     world.declare("limit", "many", exclusive=(("1", "2"),))
     counts: dict[str, int] = {}
