@@ -74,7 +74,7 @@ def save_batch(request: Entered, *, atomic: bool = True) -> Status[BatchOut]:
 def index(request: Entered, point: Query[Point], where: Query[RecordFilter], wanted: Query[Include]) -> RecordList:
     """Records, newest first unless it is sorted otherwise; a text query may be sorted by rank."""
     at = point.at(request.auth.namespace)
-    given = where.given(include=wanted.words)
+    given = where.given(include=wanted.words, reader=request.auth.agent)
     found = lists.records(at, where=given, sort=where.sort, after=where.after, limit=where.limit)
     return RecordList.of(found, by_name=where.fields == "names", **rests_on(at))
 
@@ -103,11 +103,10 @@ def review(request: Entered, body: ReviewIn) -> ReviewedOut:
 def record(request: Entered, record: Record, point: Query[Point], wanted: Query[Include]) -> RecordDetailOut:
     """One record whole. A withdrawn or erased one is shown only where `include` asks for it.
 
-    What is held is shown to people and to the agent that wrote it; to another agent where `include` asks for it.
+    What is held is shown to people and to the agent that wrote it alone.
     """
     at = point.at(request.auth.namespace)
-    if "held" not in wanted.words:
-        detail.require_confirmed(at, request.auth, record)
+    detail.require_confirmed(at, request.auth, record)
     found = detail.record(at, id=record)
     detail.require_shown(found, include=wanted.words)
     return RecordDetailOut.of(found, url=page(request, f"/records/{record}"), **rests_on(at))

@@ -47,13 +47,14 @@ class RecordFilter(BaseModel):
             raise PydanticCustomError("interval", "`recorded_to` after `recorded_from`")
         return self
 
-    def given(self, *, include: frozenset[str]) -> Filter:
+    def given(self, *, include: frozenset[str], reader: UUID | None) -> Filter:
         ids = [name for name in self.agent if is_id(name)]
         return Filter(
             query=self.q, types=tuple(self.type), agents=tuple(UUID(one) for one in ids),
             agent_names=tuple(name for name in self.agent if name not in ids), runs=tuple(self.run),
             source_classes=tuple(self.source_class), tags=tuple(self.tag), recorded_from=self.recorded_from,
             recorded_to=self.recorded_to, states=tuple(self.state), include=include,
+            reader=reader,
         )  # fmt: skip
 
 

@@ -115,7 +115,7 @@ def _text(answer: Any) -> str:
     return str(content, "utf-8", "replace")
 
 
-def test_by_its_id_it_is_shown_to_people_and_its_author_and_to_others_where_they_ask_for_it(held: Held) -> None:
+def test_by_its_id_and_by_its_word_it_is_shown_to_people_and_its_author_alone(held: Held) -> None:
     paths = ("/records/{}", "/records/{}/timeline", "/records/{}/suggestions", "/lineage?focus={}", "/records/{}/diff")
     for who, by in readers(held):
         for template in paths:
@@ -123,11 +123,15 @@ def test_by_its_id_it_is_shown_to_people_and_its_author_and_to_others_where_they
             path, _, focus = template.format(held.id).partition("?focus=")
             answer = by.call("GET", path, query={**query, **({"focus": focus} if focus else {})})
             assert answer.status_code == (404 if who == "another agent" else 200), (who, template)
+        is_other = who == "another agent"
         asked = by.get(f"/records/{held.id}", include="held")
-        assert (asked.status_code, asked.json()["state"]) == (200, "held")
-        listed = by.get("/records", include="held", q=held.canary)
-        assert [item["state"] for item in listed.json()["items"]] == ["held"]
+        assert (asked.status_code, asked.json().get("state")) == ((404, None) if is_other else (200, "held"))
+        for query in ({"include": "held"}, {"state": "held"}, {"include": "held", "q": held.canary}):
+            listed = by.get("/records", **query, type="procedure").json()
+            found = {item["id"]: item["state"] for item in listed["items"]}
+            assert found.get(str(held.id)) == (None if is_other else "held"), (who, query)
         assert by.get("/records", q=held.canary).json()["hidden"] == {"held": 1}
+        assert by.get(f"/facts/{held.fact}").status_code == (404 if is_other else 200)
 
 
 def test_no_export_of_what_stands_holds_it(held: Held) -> None:

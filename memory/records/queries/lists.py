@@ -36,6 +36,8 @@ CAP = 10_000
 RANKED = 1_000
 SORTS = (*RECORDED, *VALID, "rank")
 STATES = ("current", *HIDDEN)
+# What is held and was written by another agent than the one that reads: it is counted, and shown to it by no word.
+HELD_BY_OTHERS = "held_by_others"
 GROUPED_BY = ("type", "agent", "run", "source_class", "bucket")
 FACET_VALUES = 200
 CHUNK = 500
@@ -47,6 +49,7 @@ class Filter:
 
     `agents` are ids, `agent_names` names; of several values of one kind any may hold. What has no value of a kind never
     meets a filter of that kind. `recorded_from`, `recorded_to`: a half-open interval of the instants of their entries.
+    `reader` is the agent that reads, None where a person does.
     """
 
     query: str = ""
@@ -60,6 +63,7 @@ class Filter:
     recorded_to: datetime | None = None
     states: tuple[str, ...] = ()
     include: frozenset[str] = frozenset()
+    reader: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +125,18 @@ def _matching(at: AsOf, where: Filter) -> RecordStateQuerySet:
         When(erased_seq__isnull=False, then=Value("erased")),
         When(is_withdrawn=True, then=Value("withdrawn")),
         When(is_superseded=True, then=Value("superseded")),
+        When(Q(is_held=True) & _by_others(where), then=Value(HELD_BY_OTHERS)),
         When(is_held=True, then=Value("held")),
         When(is_valid, then=Value("current")),
         default=Value("not_valid"),
         output_field=CharField(),
     )
     return rows.annotate(bucket=bucket)
+
+
+def _by_others(where: Filter) -> Q:
+    """What an agent that reads did not write itself; nothing where a person reads."""
+    return Q(agent__isnull=True) | ~Q(agent=where.reader) if where.reader is not None else Q(pk__in=[])
 
 
 def _unclaimed(at: AsOf, where: Filter, docs: Sequence[int] | None = None) -> int:
@@ -163,6 +173,11 @@ def _bucket(state: RecordState) -> str:
     return str(state.bucket)  # type: ignore[attr-defined]
 
 
+def _word(bucket: str) -> str:
+    """What a bucket is called: what others hold is held."""
+    return "held" if bucket == HELD_BY_OTHERS else bucket
+
+
 def _is_listed(where: Filter, bucket: str) -> bool:
     return bucket in where.states if where.states else bucket == "current" or bucket in where.include
 
@@ -173,7 +188,7 @@ def _shown(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> RecordStateQue
         return rows.filter(Q(("bucket__in", where.states)))
     if "erased" not in where.include:
         rows = rows.filter(erased_seq__isnull=True)
-    left_out = [bucket for bucket in HIDDEN if bucket not in where.include]
+    left_out = [HELD_BY_OTHERS, *(bucket for bucket in HIDDEN if bucket not in where.include)]
     return rows.exclude(Q(("bucket__in", left_out)))
 
 
@@ -241,12 +256,13 @@ def _page(
     hidden = Counter[str]()
     for group in groups:
         if not _is_listed(where, group.bucket) and group.bucket != "current":
-            hidden[group.bucket] += group.count
+            hidden[_word(group.bucket)] += group.count
     if n_unclaimed:
         hidden[NO_SOURCE_TIME] = n_unclaimed
+    told = [replace(group, bucket=_word(group.bucket)) for group in groups]
     counts = {
         "type": _counted(listed, "type"), "agent": _counted(listed, "agent"), "run": _counted(listed, "run"),
-        "source": _counted(listed, "source_class"), "state": _counted(groups, "bucket"),
+        "source": _counted(listed, "source_class"), "state": _counted(told, "bucket"),
     }  # fmt: skip
     called = labels(
         at.namespace,
