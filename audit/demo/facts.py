@@ -20,8 +20,13 @@ ONE_VALUE: Mapping[str, int | None] = {
     "ships_affected_code": 30 * 86_400, "affected": None, "safe_to_deploy": None, "reported_to_vendor_on": None,
 }  # fmt: skip
 POLICY = "agent=docs-bot type=procedure -> hold 14 d"
-# (line that ends, line that ends it): the newer release, the reported fix.
-ENDED_BY = ((2, 7), (7, 78), (8, 80), (75, 76))
+# (line that ends, line that ends it, why): what a later line says of the same.
+ENDED_BY = (
+    (2, 7, "a newer release is published"), (7, 78, "a newer release is published"),
+    (8, 80, "a newer release is packaged"), (75, 76, "a fix is reported"),
+    (18, 79, "the release notes say that it is removed"), (48, 69, "the repository is back"),
+    (44, 72, "it is asked to be fuzzed again"),
+)  # fmt: skip
 
 
 def line(number: int) -> Answered:
@@ -93,9 +98,9 @@ def ended(lines: Sequence[Line]) -> list[Step]:
         Step(
             f"S{old:02d}", batch[fact_id(new)] + HALF_A_SECOND, "triage-bot", f"facts/{fact_id(old)}/supersede",
             {"at": when[new].isoformat().replace("+00:00", "Z"), "by": fact_id(new),
-             "reason": f"{INVENTED}{'a fix is reported' if new == 76 else 'a newer release is published'}"},
+             "reason": INVENTED + why},
         )
-        for old, new in ENDED_BY
+        for old, new, why in ENDED_BY
     ]  # fmt: skip
 
 

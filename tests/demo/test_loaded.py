@@ -32,7 +32,7 @@ from memory.records.queries import detail, lists
 from memory.tombstones.queries import tombstones
 
 # The root over all entries of the story. It changes with the story, and with what an entry commits to.
-ROOT = "070886b7f29cb0e15bb59570728db995a80e2c0efc6638def5f18e57f854af19"
+ROOT = "0541ba62065907a80ce535876456607258677b1e427c974cc98429d787046ca0"
 
 pytestmark = pytest.mark.django_db
 
