@@ -22,6 +22,7 @@ from memory.agents.finding import agents_named
 from memory.agents.queries import RunRow, run_rows
 from memory.base.asof import AsOf
 from memory.base.errors import Ambiguous, Invalid, NotFound
+from memory.facts.queries import finding as facts
 from memory.records import fulltext
 from memory.records.queries.detail import RecordRow, resolved
 from memory.records.queries.lists import CAP, Filter, RecordPage, records
@@ -29,6 +30,7 @@ from memory.records.queries.passages import texts
 
 RUNS_SHOWN = 5
 RECORDS_SHOWN = 20
+FACTS_SHOWN = 5
 QUESTION_CHARS = 400
 HIDDEN_WORDS = {"not_valid": "not true then"}
 
@@ -88,7 +90,11 @@ def _jump(visit: Visit, question: str, ids: list[str]) -> str:
     if not digits:
         return ""
     runs = [row for row in run_rows(visit.at, q=digits, limit=2).items if row.id.hex.startswith(digits)]
-    named = [*(f"/records/{one}" for one in ids), *(f"/runs/{row.id}" for row in runs)]
+    stated = facts.with_digits(visit.at, digits, limit=2)
+    named = [
+        *(f"/records/{one}" for one in ids), *(f"/runs/{row.id}" for row in runs),
+        *(f"/facts/{one.id}" for one in stated),
+    ]  # fmt: skip
     return named[0] + visit.carry if len(named) == 1 else ""
 
 
@@ -104,6 +110,8 @@ def _found(request: HttpRequest, visit: Visit, question: str, ids: list[str]) ->
         "ids": [Link(one, f"/records/{one}{visit.carry}") for one in ids],
         "runs": _run_hits(visit, runs.items, question),
         "more_runs": _more(runs.total - len(runs.items), "runs", address("/runs", in_list)),
+        "facts": _fact_hits(visit, question, words),
+        "more_facts_url": address("/facts", in_list),
         "records": _record_hits(visit, listed, words),
         "records_text": _capped(listed),
         "more_records": _more(listed.total - len(listed.items), "records", address("/records", in_list)),
@@ -113,7 +121,7 @@ def _found(request: HttpRequest, visit: Visit, question: str, ids: list[str]) ->
         ],
         "single_words": [Link(word, address("/search", [*visit.frame.carried, ("q", word)])) for word in words],
     }
-    groups = ("places", "ids", "runs", "records", "agents")
+    groups = ("places", "ids", "runs", "records", "facts", "agents")
     return {**context, "n_found": sum(len(context[group]) for group in groups)}
 
 
@@ -142,6 +150,17 @@ def _record_hits(visit: Visit, listed: RecordPage, words: list[str]) -> list[Rec
         RecordHit(row, search.passage(shown.get(row.id, row.first_line), words), f"/records/{row.id}{visit.carry}")
         for row in listed.items
     ]
+
+
+def _fact_hits(visit: Visit, question: str, words: list[str]) -> list[tuple[str, tuple[Piece, ...], str]]:
+    """(address, the subject with the words marked, attribute) of subjects that are called so."""
+    return [
+        (
+            address("/facts", [*visit.frame.carried, ("subject", one.subject), ("attribute", one.attribute)]),
+            search.marked(one.subject, words), one.attribute,
+        )
+        for one in facts.of_subjects(visit.at, question, limit=FACTS_SHOWN)
+    ]  # fmt: skip
 
 
 def _hidden(request: HttpRequest, include: frozenset[str], listed: RecordPage) -> tuple[Hidden, ...]:

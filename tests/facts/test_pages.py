@@ -312,3 +312,17 @@ def test_the_pages_cost_the_same_whatever_they_hold() -> None:
     for page, found in (("facts:index", lists), ("facts:subject", subjects), ("facts:detail", details),
                         ("facts:conflicts", queues), ("facts:case", cases)):  # fmt: skip
         assert_baseline(page, found)
+
+
+def test_a_fact_is_found_by_its_id_and_by_its_subject_and_a_held_one_is_not(world: World, alice: Client) -> None:
+    fact = state(world, "city", "Berlin")
+    for typed in (str(fact), fact.hex[:12]):
+        assert alice.get("/search", {"q": typed}).headers["Location"] == f"/facts/{fact}"
+    page = unescape(alice.get("/search", {"q": "acme gmbh"}).text)
+    assert f'href="/facts?{urlencode({"subject": SHOP, "attribute": "city"})}"' in page
+    agents.change_setting(world.alice, name="review_policy", value="attribute=payee -> hold 14 d\n-> auto")
+    held = state(world, "payee", "DE 00 4411", subject="Secret payee")
+    for typed in (str(held), "Secret payee"):
+        answer = alice.get("/search", {"q": typed})
+        assert answer.status_code == 200
+        assert "No run, record, fact" in answer.text

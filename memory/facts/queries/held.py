@@ -35,5 +35,5 @@ def shown(at: AsOf, ids: Sequence[UUID]) -> dict[UUID, Shown]:
 
 
 def _line(row: FactState, names: dict[UUID, str]) -> str:
-    verb = "is" if row.stance == "asserts" else "is not"
-    return f"{names.get(row.subject, 'erased')} · {names.get(row.attribute, 'erased')} {verb} {row.value}"
+    says = "is" if row.stance == "asserts" else "is not"
+    return f"{names.get(row.subject, 'erased')} · {names.get(row.attribute, 'erased')} {says} {row.value}"
