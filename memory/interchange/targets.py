@@ -23,8 +23,8 @@ from memory.base.errors import Forbidden, Invalid
 from memory.base.text import NAMESPACE_PATTERN
 from memory.interchange import sources
 from memory.ledger.models import Namespace
-from memory.ledger.operations.appending import require_open
 from memory.ledger.operations.founding import found
+from memory.ledger.queries.closed import require_open
 
 
 def standing(names: Iterable[str]) -> dict[str, Namespace]:

@@ -29,7 +29,7 @@ from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import IMPORTERS, import_file
 from memory.interchange.reports import as_json
 from memory.ledger.models import Namespace
-from memory.ledger.operations.appending import require_open
+from memory.ledger.queries.closed import require_open
 
 KIND = "import"
 MOST_BYTES = 512 * 1024**2

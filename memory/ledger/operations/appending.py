@@ -28,6 +28,7 @@ from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment, merkle
 from memory.ledger.models import Content, Entry, Erasure, Head, Item, Name, Namespace, Node
+from memory.ledger.queries.closed import closed
 from memory.ledger.queries.leaves import leaf_fields
 
 ATTEMPTS = 5
@@ -237,25 +238,9 @@ def _admits(namespace: Namespace, head: Head, by: Actor, verb: str) -> None:
     A replay namespace takes writes from its loader alone, and only with the event's own instant.
     """
     if head.closed_seq is not None and not (by.kind == "system" and verb in AFTER_CLOSING):
-        raise _closed(head.closed_seq)
+        raise closed(head.closed_seq)
     if namespace.clock == "replay" and by.event_at is None and by.kind != "system":
         raise Forbidden("This namespace replays events; it is closed to all but its loader.")
-
-
-def require_open(namespace: int) -> None:
-    """Raise Forbidden where the namespace is closed: for what takes text in before it asks for the lock."""
-    seq = closed_seq(namespace)
-    if seq is not None:
-        raise _closed(seq)
-
-
-def closed_seq(namespace: int) -> int | None:
-    """The entry that closed the namespace; None while it is open."""
-    return Head.objects.filter(namespace=namespace).values_list("closed_seq", flat=True).first()
-
-
-def _closed(seq: int) -> Forbidden:
-    return Forbidden(f"This namespace was closed by entry {seq}: its texts are erased and it takes no writes.", seq=seq)
 
 
 def _reading(by: Actor, head: Head) -> datetime:

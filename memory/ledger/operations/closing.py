@@ -25,11 +25,12 @@ from memory.base.models import ContentRef
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Closing, Erasure, Head, Item, Namespace
 from memory.ledger.operations import previews
-from memory.ledger.operations.appending import answered_before, closed_seq, opened, retried
+from memory.ledger.operations.appending import answered_before, opened, retried
 from memory.ledger.operations.erasing import Erased, answer_of, delete, forget, named, require_reason
 from memory.ledger.operations.scrubbing import empty_log_after_commit
 from memory.ledger.queries import asof, radius
 from memory.ledger.queries.addressed import TARGET, items_at, parts_of
+from memory.ledger.queries.closed import closed_seq
 from memory.ledger.queries.radius import Affected, Part
 
 VERB = "close_namespace"
