@@ -85,6 +85,7 @@ def connect() -> None:
     waiting_on("tombstones", DUE_TOMBSTONES)
     for key, rows in (
         ("records", RecordState.objects.current),
+        ("held", RecordState.objects.waiting),
         ("every_record", evidence_of(Record)),
         ("runs", evidence_of(Run)),
         ("imports", evidence_of(ImportRun)),

@@ -29,6 +29,7 @@ from audit.templatetags.console import count
 from memory.agents import activity
 from memory.agents.activity import Day
 from memory.agents.overview import CAP, Overview, overview
+from memory.facts.queries.daily import opened_and_closed
 from memory.interchange.origins import origins
 
 N_LATEST = 20
@@ -72,8 +73,13 @@ def as_csv(request: HttpRequest, visit: Visit) -> HttpResponse:
     told = overview(visit.at, now=visit.frame.read_at)
     text = io.StringIO()
     writer = csv.writer(text)
-    writer.writerow(("day", "writes", "refused"))
-    writer.writerows((row.day.isoformat(), row.n_writes, row.n_refused) for row in _days(visit, told))
+    writer.writerow(("day", "writes", "refused", "conflicts opened", "conflicts closed"))
+    days = _days(visit, told)
+    turns = opened_and_closed(visit.at, [row.day for row in days])
+    writer.writerows(
+        (row.day.isoformat(), row.n_writes, row.n_refused, *(turn if row.n_writes is not None else (None, None)))
+        for row, turn in zip(days, turns, strict=True)
+    )
     name = f"{visit.namespace}-days-seq-{visit.at.seq}.csv"
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     return HttpResponse(text.getvalue(), content_type="text/csv; charset=utf-8", headers=headers)
@@ -108,7 +114,7 @@ def _first_run(request: HttpRequest, visit: Visit, told: Overview) -> dict[str, 
 def _usual(visit: Visit, told: Overview) -> dict[str, Any]:
     return {
         "counts": _counts(visit, told),
-        "n_more": told.counts["every_record"] - told.counts["records"],
+        "n_more": told.counts["every_record"] - told.counts["records"] - told.counts["held"],
         "more_url": address(
             "/records",
             [
@@ -119,7 +125,7 @@ def _usual(visit: Visit, told: Overview) -> dict[str, Any]:
                 ("state", "not_valid"),
             ],
         ),
-        "strips": _strips(_days(visit, told)),
+        "strips": _strips(visit, _days(visit, told)),
         "csv_url": f"/overview.csv{visit.carry}",
         "origins": origins(visit.at) if told.counts["imports"] else [],
     }
@@ -149,14 +155,36 @@ def _days(visit: Visit, told: Overview) -> list[Day]:
     return activity.days(visit.at, founded_at=told.founded_at, until=until)
 
 
-def _strips(days: Sequence[Day]) -> tuple[Strip, ...]:
+def _strips(visit: Visit, days: Sequence[Day]) -> tuple[Strip, ...]:
     writes = _strip([(row, row.n_writes) for row in days], one="write", many="writes", none="Nothing was written")
     # What the store writes down; a wrong input, a missing right or a stale version is answered and stays in the log.
     refused = _strip(
         [(row, row.n_refused) for row in days],
         one="write refused by a stop", many="writes refused by a stop", none="No write was refused by a stop",
     )  # fmt: skip
-    return writes, refused
+    return writes, refused, _conflicts(visit, days)
+
+
+def _conflicts(visit: Visit, days: Sequence[Day]) -> Strip:
+    """Bars of what opened; what closed stands in the words and in the table."""
+    turns = opened_and_closed(visit.at, [row.day for row in days])
+
+    def words(opened: int, closed: int) -> str:
+        return f"{count(opened)} conflict{'' if opened == 1 else 's'} opened, {count(closed)} closed"
+
+    total = words(*(sum(turn[side] for turn in turns) for side in (0, 1)))
+    caption = f"{total} in {len(days)} days" if any(map(any, turns)) else f"No conflict opened in {len(days)} days"
+    told = [
+        (row, "no data: before the namespace was founded" if row.n_writes is None else words(*turn))
+        for row, turn in zip(days, turns, strict=True)
+    ]
+    bars = [
+        SparkBar(f"{row.day:%-d %b}", None if row.n_writes is None else turn[0], said)
+        for (row, said), turn in zip(told, turns, strict=True)
+    ]
+    rows = tuple((f"{row.day:%-d %b %Y}", said) for row, said in told)
+    # The drawing escapes what it is given.
+    return Strip(caption, "conflicts", mark_safe(spark_svg(bars, title=caption)), rows)  # noqa: S308
 
 
 def _strip(values: Sequence[tuple[Day, int | None]], *, one: str, many: str, none: str) -> Strip:

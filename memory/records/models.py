@@ -226,6 +226,11 @@ class RecordStateQuerySet(models.QuerySet["RecordState"]):
             Q(valid_to__isnull=True) | Q(valid_to__gt=at.valid_at),
         )
 
+    def waiting(self, at: AsOf) -> Self:
+        """What is held and was neither reviewed nor taken back by the point, whatever its date."""
+        still = Q(withdrawn_seq__isnull=True) | Q(withdrawn_seq__gt=at.seq)
+        return self.filter(still, held_by(at), namespace=at.namespace, seq__lte=at.seq, erased_seq__isnull=True)
+
     def current(self, at: AsOf) -> Self:
         """What recall and lists answer by default."""
         rows = self.known(at).valid(at).exclude(held_by(at))

@@ -81,6 +81,7 @@ def test_everything_that_waits_is_one_queue_by_kind_and_the_rail_says_how_much(w
     assert items["total"] == 3
     first = bob.get("/").text
     assert '<a href="/inbox?kind=inbox">1 held memory</a>' in first
+    assert "no longer do" not in words(first), "what is held never stood"
     assert "3 wait for a person" in words(first)
     assert bob.get("/inbox?kind=elephants").status_code == 422
 
@@ -110,7 +111,7 @@ def test_a_selection_is_previewed_and_reviewed_as_one_entry(world: World, bob: C
     assert "Nothing waits" in words(bob.get("/inbox").text)
 
 
-def test_an_act_on_a_selection_returns_to_the_part_of_the_queue_where_it_was_made(world: World, bob: Client) -> None:
+def test_s21_an_act_on_a_selection_returns_to_the_part_of_the_queue_where_it_was_made(world: World, bob: Client) -> None:
     ids = [held(world, f"step {n}") for n in range(3)]
     part = "/inbox?kind=inbox&mine=yes"
     form = re.search(r"<form action=\"/inbox/review\".*?</form>", bob.get(part).text, re.DOTALL)
@@ -147,7 +148,7 @@ def test_who_may_not_review_meets_no_control_and_is_refused(world: World) -> Non
     assert not Review.objects.filter(namespace=world.namespace).exists()
 
 
-def test_what_waits_for_a_week_warns_in_header_and_rail_and_what_lapsed_is_gone(
+def test_s01_what_waits_for_a_week_warns_in_header_and_rail_and_what_lapsed_is_gone(
     world: World, bob: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     held(world, "a step")
