@@ -180,7 +180,7 @@ def attention(namespace: int, *, now: datetime, seq: int | None = None) -> Atten
         notice=_value(row["notice"]), single_owner=_value(row["mode"]) == "single_owner",
         hold=_standing_hold(row, now), frozen=_newest_freeze(row), n_frozen=row["n_frozen"],
         populated=frozenset(key for key in _populated if row[f"has_{key}"]),
-        waiting={key: Open(row[f"{key}_n"], as_instant(row[f"{key}_at"])) for key in _waiting if row[f"{key}_n"]},
+        waiting=_what_waits(row),
         instants={n: as_instant(instant) for n, instant in instants.items() if instant is not None},
         closed=_closed(row),
     )  # fmt: skip
@@ -214,6 +214,12 @@ def _standing_hold(row: Mapping[str, Any], now: datetime) -> Standing | None:
         return None
     at, note = as_instant(row["hold_at"]), _value(row["hold_note"])
     return Standing(row["hold_seq"], at, row["hold_person"], note, until_at=until)
+
+
+def _what_waits(row: Mapping[str, Any]) -> dict[str, Open]:
+    """By page; where the namespace is closed nobody can settle anything any more."""
+    pages = _waiting if row["closed_seq"] is None else ()
+    return {key: Open(row[f"{key}_n"], as_instant(row[f"{key}_at"])) for key in pages if row[f"{key}_n"]}
 
 
 def _closed(row: Mapping[str, Any]) -> Standing | None:

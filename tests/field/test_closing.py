@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from datetime import timedelta
 from html import unescape
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from django.http import HttpResponse
 
 from memory.agents import operations as agents
 from memory.agents.accounts import create_person
-from memory.base import jobs
+from memory.agents.attention import attention
+from memory.base import clock, jobs
 from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import Forbidden
 from memory.checks.ledger_scan import verify
@@ -23,6 +25,7 @@ from memory.ledger.operations.closing import close_namespace
 from memory.ledger.operations.founding import found
 from memory.ledger.queries.verification import scan
 from memory.records.models import RecordState
+from memory.records.reviewing import overdue
 from tests.browsers import browser
 from tests.contract.callers import Caller, caller, places
 from tests.contract.routes import routes
@@ -200,6 +203,13 @@ def test_s18_every_page_of_a_closed_namespace_stands_says_so_and_holds_no_text()
     record = stage.save(f"the key is {canary}", type=f"type-{canary}", tags=(canary,)).id
     agents.create_agent(stage.alice, name=f"agent-{canary}")
     stage.evolve(record, content=f"still {canary}")
+    stage.declare("mayor")
+    facts = [stage.tell(canary, "mayor", f"{canary} {n}", origin=canary).id for n in range(2)]
+    agents.change_setting(stage.alice, name="review_policy", value="-> hold 14 d")
+    held = stage.save(f"held {canary}").id
+    waits = stage.tell(canary, "mayor", f"held {canary}").id
+    grave = {**EXAMPLES["tombstones_bury"](stage).body, "route": f"by way of {canary}"}
+    tombstone = caller(stage, stage.alice).post("/tombstones", grave).json()["id"]
     checkpoints.checkpoint(stage.namespace)
     seq = closed(stage)
     for person in (stage.alice, stage.charlie):
@@ -208,18 +218,24 @@ def test_s18_every_page_of_a_closed_namespace_stands_says_so_and_holds_no_text()
             "/", "/records?include=erased,superseded,withdrawn", f"/records/{record}", f"/records/{record}/versions",
             f"/records/{record}/entries", f"/records/{record}/source", "/runs", f"/runs/{stage.run}", "/ledger",
             f"/ledger/{seq}", f"/ledger/{seq - 1}", "/ledger/checkpoints", "/laws", "/laws/ledger_scan", "/erasures",
-            f"/erasures/{seq}", "/agents", "/imports", f"/search?q={canary}x",
+            f"/erasures/{seq}", "/agents", "/imports", f"/search?q={canary}x", "/facts", f"/facts/{facts[0]}",
+            f"/facts/{waits}", "/facts/conflicts", "/inbox", f"/records/{held}",
+            "/tombstones", f"/tombstones/{tombstone}", f"/timeline?record={record}", "/records/compiled",
             f"/records?known_at=seq:{seq - 1}&valid_at=2030-01-01T00:00:00Z",
         ):  # fmt: skip
-            page = client.get(address)
+            page = client.get(address, follow=True)
             assert page.status_code == 200, address
             assert "This namespace is closed" in page.text, address
             assert canary not in page.text.replace(f"{canary}x", ""), address
             assert "Erase by subject" not in page.text, address
         assert client.get("/records.json?include=erased").status_code == 200
         assert client.get(CLOSE).status_code == (409 if person is stage.alice else 403)
-    record_again = browser(stage.alice).post("/records", {"content": "again"})
-    assert record_again.status_code in (405, 409)
+    assert attention(stage.namespace, now=clock.now()).waiting == {}
+    assert overdue(clock.now() + timedelta(days=30)) == []
+    assert scan(stage.namespace).faults == []
+    stood = projected(stage.namespace)
+    assert rebuilt(stage.namespace) == stood
+    assert tables_with(canary) == []
 
 
 def test_s18_the_page_costs_the_same_whatever_it_would_erase(world: World) -> None:
