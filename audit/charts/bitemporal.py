@@ -23,6 +23,7 @@ CHARACTER_WIDTH = 7.0
 LABEL_LEAST_WIDTH = 34.0
 LABEL_LEAST_HEIGHT = 15.0
 VALUE_CHARACTERS = 60
+MOST_STRETCHES = 12
 VALID_LABEL_GAP = 92.0
 KNOWN_LABEL_GAP = 30.0
 HATCHED = {"erased": "erased", "withdrawn": "ended", "retracted": "ended"}
@@ -149,7 +150,7 @@ def _box(box: Box, name: str) -> str:
         shape += f'<rect {sides} fill="url(#{name}-{hatch})"/>'
     inner = f"<title>{text(words_of(version))}</title>{_claimed(box)}{shape}{_arrows(box)}"
     told = (
-        f'data-version="{box.index}" data-lane="{box.lane}" data-state="{attribute(version.state)}"'
+        f'data-version="{box.index}" data-state="{attribute(version.state)}"'
         f"{_flag('ended', version.known_to is not None)}{_flag('tick', not version.has_area)}"
     )
     if not version.href:
@@ -221,10 +222,10 @@ def _learned(picture: Picture, layout: Layout) -> list[str]:
     ]
     # The stretches of a group stand in its first lane.
     lanes = {lane.group: lane for lane in reversed(layout.lanes)}
-    for one in learned(picture.versions, earlier=earlier, later=later):
-        if one.change != "kept" and one.group in lanes:
-            known = lanes[one.group].known
-            found.append(_stretch(one, layout, y=(known.place(earlier.at) + known.place(later.at)) / 2))
+    told = learned(picture.versions, earlier=earlier, later=later)
+    for one in [one for one in told if one.change != "kept" and one.group in lanes][:MOST_STRETCHES]:
+        known = lanes[one.group].known
+        found.append(_stretch(one, layout, y=(known.place(earlier.at) + known.place(later.at)) / 2))
     y = layout.lanes[0].known.place(picture.against.at) - 4
     words = f"compared with {_recording(picture.against)}"
     found.append(f'<text class="cross-label" x="{number(RIGHT - 6)}" y="{number(y)}">{text(words)}</text>')

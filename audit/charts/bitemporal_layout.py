@@ -17,7 +17,7 @@ from datetime import datetime
 
 from audit.charts.bitemporal_values import BEGINNING, Known, Picture, Point, Version
 
-MOST_VERSIONS = 100
+MOST_VERSIONS = 90
 MOST_LANES = 6
 
 WIDTH = 1000.0

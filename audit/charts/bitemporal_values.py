@@ -7,7 +7,7 @@ Invariants
 - Two versions say the same where their `key` is the same, whatever words they are shown in.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
@@ -143,27 +143,39 @@ def learned(versions: Sequence[Version], *, earlier: Known, later: Known) -> tup
     """
     found: list[Learned] = []
     for group in sorted({version.group for version in versions}):
-        own = [version for version in versions if version.group == group]
+        own = [version for version in versions if version.group == group and version.has_area]
         sides = [[version for version in own if version.is_known(known.at)] for known in (earlier, later)]
         ends = {end for side in sides for one in side for end in (one.valid_from, one.valid_to) if end is not None}
         borders = [None, *sorted(ends), None]
-        stretches = [
-            Learned(group, start, end, *(_said_of(side, start, end) for side in sides))
-            for start, end in pairwise(borders)
-        ]
+        said = [_said_from(side, borders[:-1]) for side in sides]
+        stretches = (
+            Learned(group, start, end, before, after)
+            for (start, end), before, after in zip(pairwise(borders), *said, strict=True)
+        )
         found += _joined(stretches)
     return tuple(found)
 
 
-def _said_of(side: Iterable[Version], start: datetime | None, end: datetime | None) -> tuple[Version, ...]:
-    """One version for each thing that is said of the stretch, of which no version ends inside."""
-    said: dict[str, Version] = {}
-    for version in side:
-        begins = version.valid_from is None or (start is not None and version.valid_from <= start)
-        lasts = version.valid_to is None or (end is not None and end <= version.valid_to)
-        if begins and lasts:
-            said.setdefault(version.said, version)
-    return tuple(said[key] for key in sorted(said))
+def _said_from(side: Iterable[Version], borders: Sequence[datetime | None]) -> Iterator[tuple[Version, ...]]:
+    """For each border one version for each thing that is said from it on; no version begins or ends between two."""
+    starts: dict[datetime | None, list[Version]] = {}
+    ends: dict[datetime, list[Version]] = {}
+    for version in sorted(side, key=lambda one: (one.known_from, one.id)):
+        starts.setdefault(version.valid_from, []).append(version)
+        if version.valid_to is not None:
+            ends.setdefault(version.valid_to, []).append(version)
+    saying: dict[str, list[Version]] = {}
+    told: tuple[Version, ...] = ()
+    for border in borders:
+        gone = ends.get(border, []) if border is not None else []
+        for version in gone:
+            saying[version.said].remove(version)
+        for version in starts.get(border, []):
+            saying.setdefault(version.said, []).append(version)
+        if gone or border in starts:
+            saying = {said: members for said, members in saying.items() if members}
+            told = tuple(saying[said][0] for said in sorted(saying))
+        yield told
 
 
 def _joined(stretches: Iterable[Learned]) -> list[Learned]:

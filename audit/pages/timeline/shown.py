@@ -39,7 +39,7 @@ from memory.base.asof import AsOf
 from memory.base.errors import CODES, NotFound
 from memory.records.queries.detail import NO_SOURCE_TIME, entries_of
 
-ROWS = 40
+ROWS, LEARNED_ROWS = 25, 20
 HIDDEN_WORDS = {NO_SOURCE_TIME: "without an instant of the source", "candidate": "unconfirmed"}
 STEP_WORDS = {
     "left": "to the change before, of what is true", "right": "to the next change of what is true",
@@ -142,8 +142,7 @@ def _context(visit: Visit, given: Asked, found: Told, upto: AsOf) -> dict[str, A
             Tab("true", given.setting(scale=""), is_current=not given.is_ordinal),
             Tab("ordinal", given.setting(scale="ordinal"), is_current=given.is_ordinal),
         ),
-        "learned": tuple(_learned(one) for one in found.learned),
-        "against": _against(given, found),
+        **_compared(given, found),
         "rows": tuple(_row(visit, found, one) for one in shown),
         "total_text": f"{count(len(rows))} version{'' if len(rows) == 1 else 's'}",
         "n_left_out": count(found.n_total - len(rows)) if found.n_total > len(rows) else "",
@@ -234,15 +233,19 @@ def _learned(one: Learned) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _against(given: Asked, found: Told) -> dict[str, Any] | None:
+def _compared(given: Asked, found: Told) -> dict[str, Any]:
+    """What was learned between the two recordings, as many stretches as there is room for, and how many in all."""
     if found.against is None:
-        return None
+        return {"against": None}
+    told = found.learned
     earlier, later = sorted((found.against, found.point.known))
-    counts = {change: sum(one.change == change for one in found.learned) for change in ("added", "removed", "changed")}
-    return {
+    counts = {change: sum(one.change == change for one in told) for change in ("added", "removed", "changed")}
+    against = {
         "earlier": _recording(earlier), "later": _recording(later), "without_url": given.setting(against=""),
         "counts": tuple((change, count(n)) for change, n in counts.items()),
+        "n_more": count(len(told) - LEARNED_ROWS) if len(told) > LEARNED_ROWS else "", "json_url": given.export("json"),
     }  # fmt: skip
+    return {"against": against, "learned": tuple(_learned(one) for one in told[:LEARNED_ROWS])}
 
 
 def _recording(known: Known) -> str:
