@@ -106,13 +106,18 @@ def patient_scrubs() -> Iterator[None]:
 DATABASE_FIXTURES = frozenset({"db", "transactional_db", "django_db_setup"})
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what asks the database of the run, so that the second engine need not run the rest."""
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> Generator[None]:
+    """Mark what asks the database of the run, so that the second engine need not run the rest.
+
+    Slow tests come first, whatever else orders them: at the end of a run no worker waits for a long one of another.
+    """
     for item in items:
         asked = DATABASE_FIXTURES & set(getattr(item, "fixturenames", ()))
         if asked or item.get_closest_marker("django_db"):
             item.add_marker("asks_database")
+    yield
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
 NEVER_SKIPPED = ("browser", "postgres")
