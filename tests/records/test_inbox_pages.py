@@ -111,7 +111,7 @@ def test_a_selection_is_previewed_and_reviewed_as_one_entry(world: World, bob: C
     assert "Nothing waits" in words(bob.get("/inbox").text)
 
 
-def test_s21_an_act_on_a_selection_returns_to_the_part_of_the_queue_where_it_was_made(world: World, bob: Client) -> None:
+def test_s21_an_act_on_a_selection_returns_to_where_it_was_made(world: World, bob: Client) -> None:
     ids = [held(world, f"step {n}") for n in range(3)]
     part = "/inbox?kind=inbox&mine=yes"
     form = re.search(r"<form action=\"/inbox/review\".*?</form>", bob.get(part).text, re.DOTALL)
