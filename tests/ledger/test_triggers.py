@@ -20,7 +20,7 @@ from memory.base.triggers import postgresql_triggers, sqlite_triggers
 from memory.facts import space
 from memory.ledger.models import Content as ContentRow
 from memory.ledger.models import Erasure, Name
-from memory.lineage.models import LINKS, Edge
+from memory.lineage.models import LINKS, Compilation, Edge
 from memory.records.models import Record
 from tests.every_table import GUARDED, another_value, populate, stored_rows
 from tests.world import World
@@ -233,6 +233,8 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
         row[name] = next(free_items) if name == "item" else another_value(model._meta.get_field(name), row[name])
     if model is Edge:
         row["relation"] = next(free_relations)
+    if model is Compilation:
+        row["record"] = world.save("compiled by nobody yet").id
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
     return {**row, **changes}
