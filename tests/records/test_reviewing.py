@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from memory.agents import operations as agents
 from memory.agents.policies import policy_at
 from memory.agents.policy import Policy, Rule, Write, from_rows, parsed
+from memory.agents.waiting import waits
 from memory.base import clock
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, Erased, Forbidden, Invalid, NotFound
@@ -27,6 +28,7 @@ from memory.records.queries.recall import recall
 from memory.records.review import independent
 from memory.records.reviewing import Target, lapse, overdue, preview, review
 from memory.worker import due
+from tests.interchange.archives import archive_of, lose, namespace_named, restored
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -338,3 +340,19 @@ def test_the_rows_of_the_projection_follow_the_evidence(world: World) -> None:
     done = review(world.bob, confirm=[target])
     row.refresh_from_db()
     assert row.confirmed_seq == done.seq
+
+
+def test_a_restored_namespace_holds_what_the_archive_held(world: World) -> None:
+    held, confirmed, rejected = (procedure(world, f"step {n}") for n in range(3))
+    review(world.bob, confirm=[confirmed], reject=[rejected], reason="no")
+    head = world.now().seq
+    before = [[state(world, one, seq=seq) for one in (held, confirmed, rejected)] for seq in (head - 1, head)]
+    assert before == [["held"] * 3, ["held", "current", "withdrawn"]]
+    archive = archive_of(world.namespace)
+    lose(world)
+    restored(archive)
+    world.namespace = namespace_named(world.name)
+    after = [[state(world, one, seq=seq) for one in (held, confirmed, rejected)] for seq in (head - 1, head)]
+    assert after == before
+    assert held.id not in listed(world)
+    assert [one.about for one in waits(world.namespace, now=clock.now())] == [held.id]
