@@ -1,9 +1,11 @@
 """The pages of facts as a browser gets them: three answers, what is left out, who meets which control, kept drafts."""
 
+import csv
 import json
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
+from io import StringIO
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -12,6 +14,7 @@ from django.test import Client
 
 from audit.frame import in_url
 from memory.agents import operations as agents
+from memory.base import clock
 from memory.facts.operations import ending
 from tests.browsers import browser
 from tests.contract.callers import caller
@@ -22,6 +25,7 @@ from tests.world import World
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 HOSTILE = '<script>window.ran = true</script> & "quoted" \u202eturned'
+DAY = datetime(2030, 1, 14, 12, tzinfo=UTC)
 ROW = re.compile(r'<tr data-row data-state="(\w+)"><th scope="row">.*?</tr>', re.DOTALL)
 
 
@@ -312,6 +316,27 @@ def test_the_pages_cost_the_same_whatever_they_hold() -> None:
     for page, found in (("facts:index", lists), ("facts:subject", subjects), ("facts:detail", details),
                         ("facts:conflicts", queues), ("facts:case", cases)):  # fmt: skip
         assert_baseline(page, found)
+
+
+def test_the_first_page_tells_how_many_conflicts_opened_and_closed_by_day(world: World, alice: Client) -> None:
+    with clock.fixed(DAY):
+        past = World("past")
+        past.save("a letter")
+        contradict(past, "vat_id", "980", "981")
+    with clock.fixed(DAY + timedelta(days=2)):
+        first, _ = contradict(past, "tax_rate", 19, 7)
+        ending.retract(past.bob, fact=first, retracted_as="wrong", reason="misread")
+        client = browser(past.alice)
+        page = text_of(client.get("/?ns=past").text)
+        days = list(csv.DictReader(StringIO(client.get("/overview.csv?ns=past").text)))
+    assert "2 conflicts opened, 1 closed in 14 days" in page
+    turns = {day["day"]: (day["conflicts opened"], day["conflicts closed"]) for day in days[-4:]}
+    assert turns == {
+        "2030-01-13": ("", ""),
+        "2030-01-14": ("1", "0"),
+        "2030-01-15": ("0", "0"),
+        "2030-01-16": ("1", "1"),
+    }
 
 
 def test_a_fact_is_found_by_its_id_and_by_its_subject_and_a_held_one_is_not(world: World, alice: Client) -> None:
