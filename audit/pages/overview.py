@@ -182,7 +182,7 @@ def _conflicts(visit: Visit, days: Sequence[Day]) -> Strip:
         SparkBar(f"{row.day:%-d %b}", None if row.n_writes is None else turn[0], said)
         for (row, said), turn in zip(told, turns, strict=True)
     ]
-    rows = tuple((f"{row.day:%-d %b %Y}", said) for row, said in told)
+    rows = tuple((f"{row.day:%-d %b %Y}", said.partition(":")[0]) for row, said in told)
     # The drawing escapes what it is given.
     return Strip(caption, "conflicts", mark_safe(spark_svg(bars, title=caption)), rows)  # noqa: S308
 
