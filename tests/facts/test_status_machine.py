@@ -208,7 +208,7 @@ def points(played: Played, random: Random, n_points: int) -> list[tuple[datetime
     return [(random.choice(spots), random.randint(1, played.head)) for _ in range(n_points)]
 
 
-@settings(max_examples=20)
+@settings(max_examples=14)
 @given(history=st.lists(steps, min_size=4, max_size=24), random=st.randoms(use_true_random=False))
 def test_any_history_has_the_status_of_the_naive_model_at_any_point(history: list[Step], random: Random) -> None:
     played = Played()
@@ -250,7 +250,7 @@ def assert_cases(played: Played) -> None:
 independent = st.lists(assertions, min_size=2, max_size=8)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(given_facts=independent, declared=declarations, random=st.randoms(use_true_random=False))
 def test_the_order_of_independent_arrivals_changes_no_answer(
     given_facts: list[dict[str, Any]], declared: Declared, random: Random
