@@ -20,6 +20,7 @@ from memory.facts.attention import FACT_TOLD, OPEN_CONFLICTS
 from memory.facts.erasing import facts_of_subject, notes_of_facts
 from memory.facts.models import AttributeSpec, ConflictCase, Fact, FactState
 from memory.facts.projection import ConflictCases, FactRects, FactStates, FactTallies
+from memory.facts.queries.recalled import facts_of_subjects
 from memory.facts.reviewing import REVIEWED as FACTS_REVIEWED
 from memory.interchange.exports import exports_that_held, exports_with_text
 from memory.interchange.models import ImportRun
@@ -50,6 +51,7 @@ from memory.records.models import CONFIRMED, Record, RecordState, count_children
 from memory.records.operations import hide_rejected
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
 from memory.records.queries import near
+from memory.records.queries.recall import recall_also
 from memory.records.review import Kind, reviewed
 from memory.tombstones.attention import DUE_TOMBSTONES
 from memory.tombstones.erasing import texts_of_tombstones
@@ -64,6 +66,7 @@ def connect() -> None:
     accompany(covered)
     contribute(lineage_contribution)
     count_children_by(children_at)
+    recall_also(facts_of_subjects)
     reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
     reviewed(FACTS_REVIEWED)
     _connect_erasure()

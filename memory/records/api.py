@@ -20,11 +20,13 @@ from memory.records.batches import checked
 from memory.records.batches import saved as saved_as
 from memory.records.listed import RecordFilter, RecordList
 from memory.records.queries import detail, lists
+from memory.records.queries.recall import beside
 from memory.records.queries.recall import recall as recalled
 from memory.records.review_schemas import ConfirmIn, HeldIn, ReviewedOut, ReviewIn
 from memory.records.schemas import (
     BatchOut,
     Include,
+    RecalledOut,
     RecallIn,
     RecallOut,
     RecordDetailOut,
@@ -114,10 +116,16 @@ def record(request: Entered, record: Record, point: Query[Point], wanted: Query[
 
 @routes.read("/recall", answer=RecallOut, method="POST")
 def recall(request: Entered, body: RecallIn, point: Query[Point]) -> RecallOut:
-    """What memory answers to a question: current records only, best first, each with why it ranks."""
+    """What memory answers to a question: what is known of the subjects, then current records, best first, and why."""
     at = point.at(request.auth.namespace)
-    found = recalled(at, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit, types=body.types)
-    return RecallOut.of(found, names_of(at.namespace, {one.type for one in found.items}), **rests_on(at))
+    known, n_tokens, n_left_out = beside(
+        at, subjects=body.subjects, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit
+    )
+    left = body.budget_tokens - n_tokens
+    found = recalled(at, query=body.query, budget_tokens=left, limit=body.limit - len(known), types=body.types)
+    first = [RecalledOut.beside(one, at) for one in known]
+    types = names_of(at.namespace, {one.type for one in found.items})
+    return RecallOut.of(found, types, first=first, n_left_out=n_left_out, **rests_on(at))
 
 
 @routes.write("/records/{record}/confirm", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from pydantic_core import PydanticCustomError
 
 from memory.base.answers import Appended
+from memory.base.asof import AsOf
 from memory.base.errors import DomainError
 from memory.base.schemas import (
     LIST_ITEMS,
@@ -32,11 +33,12 @@ from memory.records.content import NewRecord, lineage_key
 from memory.records.models import HIDDEN
 from memory.records.operations import SavedRecord
 from memory.records.queries.detail import RecordDetail, RecordRow
-from memory.records.queries.recall import Recall, Recalled
+from memory.records.queries.recall import Beside, Recall, Recalled, n_tokens
 
 TAGS = 100
 FILTERS = 50
 TOKENS = 1_000_000
+SUBJECTS = 20
 
 Answers = Mapping[int, SavedRecord | DomainError]
 SourceClass = Literal["first_hand", "relayed", "derived"]
@@ -269,13 +271,13 @@ class ResolvedOut(Read):
 
 
 class RecallIn(Given):
-    """A question to memory. Subjects are those of facts."""
+    """A question to memory. What is known of the subjects is told first: their facts, each with its status."""
 
     query: Annotated[str, Field(min_length=1, max_length=NOTE_CHARS)]
     budget_tokens: Annotated[int, Field(strict=True, ge=1, le=TOKENS)] = 4_000
     limit: Annotated[int, Field(strict=True, ge=1, le=LIST_ITEMS)] = 10
     types: Annotated[list[Word], Field(max_length=FILTERS)] = Field(default_factory=list)
-    subjects: Annotated[list[Name], Field(max_length=0)] = Field(default_factory=list)
+    subjects: Annotated[list[Name], Field(max_length=SUBJECTS)] = Field(default_factory=list)
 
 
 class WhyOut(BaseModel):
@@ -288,7 +290,7 @@ class WhyOut(BaseModel):
 class RecalledOut(BaseModel):
     """One answer. `age` is in seconds, at the instant that is asked about."""
 
-    kind: Literal["record"]
+    kind: Literal["record", "fact"]
     id: UUID
     type: str
     text: str
@@ -310,18 +312,36 @@ class RecalledOut(BaseModel):
             **{name: getattr(found, name) for name in plain},
         )  # fmt: skip
 
+    @classmethod
+    def beside(cls, one: Beside, at: AsOf) -> RecalledOut:
+        plain = ("kind", "id", "type", "text", "score", "recorded_at", "state", "origin", "source_class")
+        return cls(
+            age=max(0, int((at.valid_at - one.recorded_at).total_seconds())), tokens=n_tokens(one.text),
+            why=[WhyOut(term=term, score=score) for term, score in one.why],
+            **{name: getattr(one, name) for name in plain},
+        )  # fmt: skip
+
 
 class RecallOut(Read):
-    """Answers, best first, within the budget; `hidden` counts what ranked as high and was left out, by why."""
+    """Answers within the budget: facts of the subjects, then records, best first.
+
+    `hidden` counts what ranked as high and was left out, by why.
+    """
 
     items: list[RecalledOut]
     hidden: dict[str, int]
     tokens: int
 
     @classmethod
-    def of(cls, found: Recall, types: Mapping[UUID, str], **told: Any) -> RecallOut:
-        items = [RecalledOut.of(one, types) for one in found.items]
-        return cls(items=items, hidden=found.hidden, tokens=found.n_tokens, **told)
+    def of(
+        cls, found: Recall, types: Mapping[UUID, str], *, first: Sequence[RecalledOut] = (), n_left_out: int = 0,
+        **told: Any,
+    ) -> RecallOut:  # fmt: skip
+        """`first` is what is told before the records; `n_left_out` of its kind did not fit."""
+        hidden = {**found.hidden, "budget": found.hidden.get("budget", 0) + n_left_out} if n_left_out else found.hidden
+        tokens = found.n_tokens + sum(one.tokens for one in first)
+        return cls(items=[*first, *(RecalledOut.of(one, types) for one in found.items)], hidden=hidden, tokens=tokens,
+                   **told)  # fmt: skip
 
 
 class WithdrawIn(Act):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -46,6 +46,54 @@ class Recall:
     hidden: dict[str, int]
     n_tokens: int
     seq: int
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """An answer that is no record: what a slice above knows of a subject. `score` is the sum of `why`."""
+
+    kind: str
+    id: UUID
+    type: str
+    text: str
+    why: tuple[tuple[str, float], ...]
+    recorded_at: datetime
+    state: str
+    origin: str
+    source_class: str
+
+    @property
+    def score(self) -> float:
+        return sum(part for _, part in self.why)
+
+
+# at, the subjects that are asked about, the words of the question -> what is known of them, in the order of telling.
+Teller = Callable[[AsOf, Sequence[str], Sequence[str]], Sequence[Beside]]
+_tellers: list[Teller] = []
+
+
+def recall_also(teller: Teller) -> None:
+    """Register what is told of subjects beside records: facts."""
+    if teller not in _tellers:
+        _tellers.append(teller)
+
+
+def beside(
+    at: AsOf, *, subjects: Sequence[str], query: str, budget_tokens: int, limit: int
+) -> tuple[list[Beside], int, int]:
+    """What is known of the subjects: the answers that fit, their tokens, and how many did not fit."""
+    if not subjects:
+        return [], 0, 0
+    terms = fulltext.words(query)
+    told = [one for teller in _tellers for one in teller(at, subjects, terms)]
+    kept: list[Beside] = []
+    used = 0
+    for one in told:
+        size = n_tokens(one.text)
+        if len(kept) < limit and used + size <= budget_tokens:
+            kept.append(one)
+            used += size
+    return kept, used, len(told) - len(kept)
 
 
 def n_tokens(text: str) -> int:
