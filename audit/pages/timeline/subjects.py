@@ -92,7 +92,7 @@ def _ended_by(one: Stretch) -> str:
 
 
 def _source(one: Stretch) -> str:
-    return f"{CLASSES[one.source_class]} {covered(one.origin)}".strip()
+    return " · ".join(filter(None, [CLASSES[one.source_class], covered(one.origin)]))
 
 
 def _actor(one: Stretch) -> str:
