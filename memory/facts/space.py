@@ -3,6 +3,8 @@
 - SQLite: an R*Tree beside the table, kept by triggers, so that whoever writes rectangles writes rows alone. Its closed
   32-bit bounds are coarser than the rows (low bits of the entity, spans of about four seconds), so that it finds
   candidates, and the row decides. The tree is joined by the rows' integer key, which no VACUUM changes.
+- Rectangles that are open in valid time, in known seq, in both or in neither lie in four quarters of the entity's axis:
+  a node that held two kinds would span the plane, and every probe would visit it. PostgreSQL splits so by itself.
 - SQLite without the module: the index by entity and known seq answers the same, by walking; a start builds the tree
   again where the module is there.
 - PostgreSQL: one GiST index of three ranges, asked by the very expressions that it is built on.
@@ -26,7 +28,7 @@ GIST = "fact_rect_space"
 FIRST, LAST = -62_135_596_800_000_000, 253_402_300_800_000_000
 _SPAN_BITS = 22
 _LOWEST, _HIGHEST = -(2**31), 2**31 - 1
-_ENTITY_MASK = 2**31 - 1
+_QUARTER = 2**29
 _COLUMNS = "id, entity_low, entity_high, valid_low, valid_high, known_low, known_high"
 _ENTITY = "int8range({0}entity, {0}entity, '[]')"
 _VALID, _KNOWN = "int8range({0}valid_from, {0}valid_to)", "int8range({0}known_from, {0}known_to)"
@@ -37,7 +39,8 @@ _kept: dict[str, bool] = {}
 
 def rectangles() -> str:
     """What to select from, rows of rectangles as `r`; SQLite must take the tables in this order."""
-    return f"{TREE} s CROSS JOIN {TABLE} r" if is_kept(connection) else f"{TABLE} r"
+    quarters = ", ".join(f"({number * _QUARTER})" for number in range(4))
+    return f"(VALUES {quarters}) q CROSS JOIN {TREE} s CROSS JOIN {TABLE} r" if is_kept(connection) else f"{TABLE} r"
 
 
 def within(entity: str, *, low: str, high: str, known: str) -> str:
@@ -57,8 +60,9 @@ def within(entity: str, *, low: str, high: str, known: str) -> str:
     )
     if not is_kept(connection):
         return exact
+    place = f"q.column1 + {_folded(entity)}"
     return (
-        f"s.entity_low <= {_folded(entity)} AND s.entity_high >= {_folded(entity)} AND s.valid_low <= {_span(high)}"
+        f"s.entity_low <= {place} AND s.entity_high >= {place} AND s.valid_low <= {_span(high)}"
         f" AND s.valid_high >= {_span(low)} AND s.known_low <= {_clamped(known)} AND s.known_high >= {_clamped(known)}"
         f" AND r.id = s.id AND {exact}"
     )
@@ -70,7 +74,7 @@ def is_kept(database: BaseDatabaseWrapper) -> bool:
         return False
     name = str(database.settings_dict["NAME"])
     if name not in _kept:
-        _kept[name] = _n_triggers(database) == len(_triggers())
+        _kept[name] = _stored(database) == triggers()
     return _kept[name]
 
 
@@ -82,10 +86,10 @@ def adapt(database: BaseDatabaseWrapper, *, has_module: bool | None = None) -> b
     if database.vendor != "sqlite":
         return False
     can = offers_rtree(database) if has_module is None else has_module
-    n_triggers = _n_triggers(database)
-    if can and n_triggers != len(_triggers()):
+    stored = _stored(database)
+    if can and stored != triggers():
         _build(database)
-    elif not can and n_triggers:
+    elif not can and stored:
         _lift(database)
     _kept[str(database.settings_dict["NAME"])] = can
     return can
@@ -148,7 +152,7 @@ class RectangleIndex(Operation):
 
 
 def _folded(entity: str) -> str:
-    return f"(({entity}) & {_ENTITY_MASK})"
+    return f"(({entity}) & {_QUARTER - 1})"
 
 
 def _span(instant: str) -> str:
@@ -161,7 +165,8 @@ def _clamped(number: str) -> str:
 
 def _coordinates(row: str) -> str:
     """SQL: the values of a row as the tree keeps them, half-open ends closed."""
-    entity = _folded(f"{row}.entity")
+    open_ends = f"({row}.valid_to IS NULL) * 2 + ({row}.known_to IS NULL)"
+    entity = f"({open_ends}) * {_QUARTER} + {_folded(f'{row}.entity')}"
     valid_high = f"coalesce({_span(f'{row}.valid_to - 1')}, {_HIGHEST})"
     known_high = f"coalesce({_clamped(f'{row}.known_to - 1')}, {_HIGHEST})"
     return (
@@ -180,14 +185,14 @@ def _triggers() -> tuple[tuple[str, str], ...]:
     )
 
 
-def _n_triggers(database: BaseDatabaseWrapper) -> int:
-    names = [name for name, _ in _triggers()]
+def _stored(database: BaseDatabaseWrapper) -> dict[str, str]:
+    """{name: statement} of the triggers that stand; those of an earlier form count as others."""
     with database.cursor() as cursor:
         cursor.execute(
-            f"SELECT count(*) FROM sqlite_master WHERE type = 'trigger' AND name IN ({', '.join(['%s'] * len(names))})",
-            names,
+            "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = %s AND name GLOB %s",
+            [TABLE, f"{TREE}_*"],
         )
-        return int(cursor.fetchone()[0])
+        return dict(cursor.fetchall())
 
 
 def _build(database: BaseDatabaseWrapper) -> None:
