@@ -238,12 +238,13 @@ def test_s14_all_that_is_derived_agrees_after_a_withdrawal_an_erasure_and_a_supe
     assert agent.get("/records", include="superseded").json()["hidden"] == {"withdrawn": 1, "erased": 1}
 
 
+@pytest.mark.slow
 def test_s23_a_lineage_of_ten_thousand_is_answered_in_bounds_and_says_what_it_leaves_out(
     world: World, agent: Caller, alice: Client
 ) -> None:
     leaves = [one.id for n in range(10) for one in save(world.scout, records=_notes(n))]
-    sums = [world.merge(*leaves[n : n + 200]) for n in range(0, 10_000, 200)]
-    root = world.merge(*sums)
+    sums = [world.merge(*leaves[n : n + 200], content=f"sum {n}") for n in range(0, 10_000, 200)]
+    root = world.merge(*sums, content="the sum of sums")
     found = agent.get("/lineage", focus=str(root), up=3)
     assert found.status_code == 200
     answer = found.json()

@@ -116,6 +116,7 @@ def test_d15_the_filters_by_tag_and_by_date_narrow_list_page_and_file(
     assert ids_of(agent.get("/records", tag="red", include="erased").json()) == {d}
 
 
+@pytest.mark.slow
 def test_d20_a_list_of_thousands_pages_by_a_cursor_that_stands_while_rows_are_added(
     world: World, agent: Caller
 ) -> None:
