@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection, models
+from django.db import IntegrityError, connection, models, transaction
 
 from memory.ledger.models import Namespace
 from memory.ledger.queries.verification import scan
@@ -61,10 +61,15 @@ def test_no_column_of_a_table_can_be_changed_unnoticed(model: type[models.Model]
             continue
 
         def attack(_: World, field: models.Field = field, value: object = value) -> None:
-            model._default_manager.filter(pk=row.pk).update(**{field.attname: value})
+            with transaction.atomic():
+                model._default_manager.filter(pk=row.pk).update(**{field.attname: value})
 
         allowed = TELLING.get(f"{model.__name__}.{field.attname}") or TELLING.get(model.__name__) or {"row_mismatch"}
-        found = codes(attacked(world, attack))
+        try:
+            found = codes(attacked(world, attack))
+        except IntegrityError:
+            # Two columns are bound to each other: the database takes neither alone.
+            continue
         assert found, f"{field.attname} was changed unnoticed"
         assert found <= allowed, field.attname
 

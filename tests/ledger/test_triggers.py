@@ -18,11 +18,14 @@ from memory.base.models import Content, Evidence, SameNamespaceKey
 from memory.base.sql import insert
 from memory.base.triggers import postgresql_triggers, sqlite_triggers
 from memory.facts import space
+from memory.facts.models import Retraction, Supersession
 from memory.ledger.models import Content as ContentRow
 from memory.ledger.models import Erasure, Name
 from memory.lineage.models import LINKS, Compilation, Edge
 from memory.records.models import Record
+from memory.tombstones.models import RouteHit
 from tests.every_table import GUARDED, another_value, populate, stored_rows
+from tests.tombstones.burials import buried
 from tests.world import World
 
 EVIDENCE = [model for model in GUARDED if issubclass(model, Evidence)]
@@ -234,7 +237,13 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
     if model is Edge:
         row["relation"] = next(free_relations)
     if model is Compilation:
-        row["record"] = world.save("compiled by nobody yet").id
+        row["record"] = world.save("compiled by nobody yet", by=world.alice).id
+    if model in (Supersession, Retraction):
+        row["old" if model is Supersession else "fact"] = world.tell(
+            "anna", "city", "a value of its own", by=world.alice
+        ).id
+    if model is RouteHit:
+        row["tombstone"] = buried(world, by=world.alice, route=f"a route of its own {next(free_items)}")
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
     return {**row, **changes}
