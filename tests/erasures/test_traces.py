@@ -210,7 +210,7 @@ FAULTS: dict[str, Callable[[pytest.MonkeyPatch], object]] = {
     "results of tasks stay": lambda patch: _without_sweep(patch, "task_results"),
     "nothing goes with a record": _unreached,
     "quotations stay": lambda patch: patch.setattr("memory.ledger.queries.radius._quotings", []),
-    "content is not deleted": lambda patch: patch.setattr(erasing, "_delete", lambda namespace, refs: None),
+    "content is not deleted": lambda patch: patch.setattr(erasing, "delete", lambda namespace, refs: None),
 }
 
 
