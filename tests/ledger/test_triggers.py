@@ -25,7 +25,7 @@ from memory.lineage.models import LINKS, Compilation, Edge
 from memory.records.models import Record
 from memory.tombstones.models import RouteHit
 from tests.every_table import GUARDED, another_value, populate, stored_rows
-from tests.tombstones.burials import buried
+from tests.tombstones.burials import asked, buried
 from tests.world import World
 
 EVIDENCE = [model for model in GUARDED if issubclass(model, Evidence)]
@@ -233,7 +233,8 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
     """A row like one that stands, unlike it in every unique column."""
     row = next(stored_rows(model, world.namespace))
     for name in unique_columns(model):
-        row[name] = next(free_items) if name == "item" else another_value(model._meta.get_field(name), row[name])
+        is_counted = name in ("item", "position")
+        row[name] = next(free_items) if is_counted else another_value(model._meta.get_field(name), row[name])
     if model is Edge:
         row["relation"] = next(free_relations)
     if model is Compilation:
@@ -243,7 +244,9 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
             "anna", "city", "a value of its own", by=world.alice
         ).id
     if model is RouteHit:
-        row["tombstone"] = buried(world, by=world.alice, route=f"a route of its own {next(free_items)}")
+        routes = [f"a route of its own {next(free_items)}" for _ in range(2)]
+        row["tombstone"], _ = (buried(world, by=world.alice, route=route) for route in routes)
+        row["route_check"] = asked(world, by=world.alice, route=routes[1]).id
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
     return {**row, **changes}
