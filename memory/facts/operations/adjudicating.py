@@ -18,7 +18,8 @@ from memory.base.answers import Appended
 from memory.base.errors import Conflict, Invalid, NotFound, StaleVersion
 from memory.facts import states
 from memory.facts.kernel.conflict import Clash
-from memory.facts.kernel.values import Value
+from memory.facts.kernel.status import Statement, end_of
+from memory.facts.kernel.values import Spec, Value
 from memory.facts.models import VERDICTS, Adjudication, Fact, FactState
 from memory.facts.operations import declaring
 from memory.facts.operations.declaring import Declaration
@@ -48,10 +49,14 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Restated:
-    """A fact that goes on from a later instant: the row that it repeats, and from when."""
+    """A fact that holds for less than it said: the row that it repeats, from when, and until when; None is open.
+
+    The end is the one that was declared for the first, so that nothing is fresh again because somebody decided.
+    """
 
     row: FactState
     valid_from: datetime
+    valid_to: datetime | None
     id: UUID = field(default_factory=ids.new_id)
 
 
@@ -149,17 +154,40 @@ def _split(asked: Asked, found: Clashing, pair: Clash) -> Plan:
         raise Invalid.at("split_at", expected=f"an instant that both claim, {shown}", got=instants.text(instant))
     first, second = sorted((pair.a, pair.b), key=lambda one: (one.valid_from, one.order))
     rows = {row.id: row for row in found.rows}
-    early = [rows[one] for one in found.members(first, second)]
-    late = [rows[one] for one in found.members(second, first)]
-    # A fact cannot begin later than it says, so what goes on from the instant is stated anew.
-    restated = {row.id: Restated(row, instant) for row in late if row.valid_from < instant}
-    lead = restated[second.id].id if second.id in restated else second.id
-    endings = [superseding(row.id, at=instant, new=lead, reason=asked.reason) for row in early]
-    endings += [
-        superseding(row.id, at=row.valid_from, new=restated[row.id].id, reason=asked.reason)
-        for row in late if row.id in restated
-    ]  # fmt: skip
-    return Plan(pair, tuple(endings), tuple(restated.values()))
+    told = {one.id: one for clash in found.pairs for one in (clash.a, clash.b)}
+    early = [(rows[one], _Span.of(told[one], found.spec)) for one in found.members(first, second)]
+    late = [(rows[one], _Span.of(told[one], found.spec)) for one in found.members(second, first)]
+    early = [(row, span) for row, span in early if span.end is None or span.end > instant]
+    late = [(row, span) for row, span in late if span.start < instant]
+    # A fact cannot begin later than it says, nor end twice, so what goes on beside the instant is stated anew.
+    parts = [
+        Restated(row, span.start, instant) for row, span in early if row.superseded_seq is not None
+        and span.start < instant
+    ] + [Restated(row, instant, span.end) for row, span in late if span.end is None or span.end > instant]  # fmt: skip
+    anew = {part.row.id: part.id for part in parts}
+    lead = anew.get(second.id, second.id)
+    endings = [_cut(row, at=instant, new=lead, reason=asked.reason) for row, _ in early]
+    endings += [_cut(row, at=span.start, new=anew.get(row.id, lead), reason=asked.reason) for row, span in late]
+    return Plan(pair, tuple(endings), tuple(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """What a statement claims under the declaration; `end` None is open."""
+
+    start: datetime
+    end: datetime | None
+
+    @classmethod
+    def of(cls, one: Statement, spec: Spec) -> _Span:
+        return cls(one.valid_from, end_of(one, spec))
+
+
+def _cut(row: FactState, *, at: datetime, new: UUID, reason: str) -> Ending:
+    """The end of the fact at the instant; one that a supersession has closed before is taken back instead."""
+    if row.superseded_seq is not None:
+        return retracting(row.id, retracted_as="wrong", reason=reason)
+    return superseding(row.id, at=at, new=new, reason=reason)
 
 
 def _many(namespace: int, found: Clashing, pair: Clash) -> Declaration:
@@ -213,12 +241,12 @@ def _value(row: FactState) -> Value:
 
 
 def _values(fact: Fact, one: Restated) -> dict[str, Any]:
-    """The columns of the fact that goes on: all as it was said, but its id and its beginning; nobody saw it said."""
+    """The columns of the fact that goes on: all as it was said, but its id and its interval; nobody saw it said."""
     kept = (
-        "subject", "attribute", "stance", "source_class", "origin", "candidate", "confidence", "scale", "valid_to",
+        "subject", "attribute", "stance", "source_class", "origin", "candidate", "confidence", "scale",
         "source_recorded_at",
     )  # fmt: skip
     return {
         "id": one.id, **{name: getattr(fact, name) for name in kept}, "authenticated": False,
-        "valid_from": one.valid_from,
+        "valid_from": one.valid_from, "valid_to": one.valid_to,
     }  # fmt: skip
