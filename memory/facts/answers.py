@@ -231,7 +231,7 @@ class CaseList(Listed[CaseLineOut]):
 
     @classmethod
     def of(cls, found: CasePage, **told: Any) -> CaseList:
-        more = None if found.next_seq is None else str(found.next_seq)
+        more = None if found.next_place is None else str(found.next_place)
         return cls(items=[CaseLineOut.of(one) for one in found.items], next=more, total=found.total, **told)
 
 

@@ -9,7 +9,7 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from uuid import UUID
 
 from memory.base import sql
@@ -22,6 +22,7 @@ from memory.facts.queries.overlapping import overlapping
 from memory.facts.specs import history
 from memory.facts.states import Entity, acts, counting
 from memory.facts.tallies import Counts
+from memory.ledger.queries.addressed import Address
 
 Turn = tuple[int, Sequence[Statement], Sequence[Statement], Spec]
 
@@ -111,9 +112,9 @@ def replay(namespace: int, entity: Entity, rows: Sequence[FactState], specs: Seq
     sql.insert(ConflictCase, [(namespace, case, *entity, opened, closed) for opened, closed in spans])
 
 
-def renew(namespace: int, attribute: UUID) -> None:
-    """Write the cases of all entities of the attribute anew: its declaration has changed."""
-    specs = history(namespace, attribute)
+def renew(namespace: int, attribute: UUID, *, gone: Collection[Address] = frozenset()) -> None:
+    """Write the cases of all entities of the attribute anew: its declaration changed, or loses the pairs of `gone`."""
+    specs = history(namespace, attribute, gone=gone)
     rows = FactState.objects.filter(namespace=namespace, attribute=attribute).order_by("subject", "doc")
     for subject, members in _grouped(rows.iterator(chunk_size=2_000)):
         replay(namespace, (subject, attribute), members, specs)

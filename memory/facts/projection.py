@@ -14,7 +14,7 @@ from memory.base.models import ContentRef
 from memory.facts import cases, rectangles, states, tallies
 from memory.facts.kernel.values import Spec
 from memory.facts.models import ConflictCase, FactRect, FactState, FactTally
-from memory.facts.specs import history
+from memory.facts.specs import attributes_declared_by, history
 from memory.facts.states import Entity
 from memory.records.models import doc_of
 
@@ -99,9 +99,15 @@ class ConflictCases:
             cases.replay(namespace, entity, rows, told[entity[1]])
 
     def forget(self, namespace: int, refs: Sequence[ContentRef], *, seq: int) -> int:
-        return _again(
-            namespace, refs, lambda entity, rows: cases.replay(namespace, entity, rows, history(namespace, entity[1]))
-        )
+        gone = frozenset((seq, item) for seq, item, part in refs if part == "value")
+        declared = attributes_declared_by(namespace, gone)
+        for attribute in declared:
+            # The pairs that exclude each other were content: without them nothing is excluded, at any seq.
+            cases.renew(namespace, attribute, gone=gone)
+        return len(declared) + _again(
+            namespace, refs,
+            lambda entity, rows: cases.replay(namespace, entity, rows, history(namespace, entity[1], gone=gone)),
+        )  # fmt: skip
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
         return projections.rows_of(ConflictCase, namespace)

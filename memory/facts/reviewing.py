@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import batched
 from typing import Any
 from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q
 
 from memory.facts.content import NewFact
 from memory.facts.kernel.values import KEY_BYTES, value_key
@@ -13,6 +16,7 @@ from memory.facts.projecting import project_change
 from memory.facts.queries.held import shown
 from memory.ledger.queries.contents import names_of
 from memory.records import review
+from memory.records.models import Review
 
 KIND = "fact"
 CHUNK = 400
@@ -31,15 +35,7 @@ def statement_of(identity: UUID, item: int, new: NewFact, values: Mapping[str, A
 
 def _peers(namespace: int, digests: Sequence[bytes]) -> dict[bytes, list[review.Peer]]:
     wanted = set(digests)
-    keys = sorted({digest[-KEY_BYTES:] for digest in wanted})
-    rows = [
-        row
-        for start in range(0, len(keys), CHUNK)
-        for row in FactState.objects.filter(
-            namespace=namespace, value_key__in=keys[start : start + CHUNK], candidate=False, retracted_seq__isnull=True
-        )
-        if same_as(row.subject, row.attribute, row.stance, bytes(row.value_key or b"")) in wanted
-    ]
+    rows = [row for chunk in batched(sorted(wanted), CHUNK) for row in _alike(namespace, chunk) if _same(row) in wanted]
     ids = [row.id for row in rows]
     held = {row.object: row for row in review.waiting(namespace).filter(kind=KIND, object__in=ids)}
     names = names_of(namespace, [row.origin for row in rows])
@@ -52,9 +48,29 @@ def _peers(namespace: int, digests: Sequence[bytes]) -> dict[bytes, list[review.
             row.id, writer, review.origin_of(row.source_class, named, writer), waits=needed,
             turned_down=row.rejected_seq is not None,
         )  # fmt: skip
-        same = same_as(row.subject, row.attribute, row.stance, bytes(row.value_key or b""))
-        found.setdefault(same, []).append(peer)
+        found.setdefault(_same(row), []).append(peer)
     return found
+
+
+def _alike(namespace: int, digests: Sequence[bytes]) -> Iterator[FactState]:
+    """Facts with the entities and values of the digests that stand, and those that a person turned down.
+
+    The entities are asked for too: a value such as true is said of very many.
+    """
+    by_person = Review.objects.filter(
+        namespace=namespace, kind=KIND, object=OuterRef("id"), confirmed=False, cause="person"
+    )
+    told = FactState.objects.filter(
+        Q(retracted_seq__isnull=True, rejected_seq__isnull=True) | Exists(by_person), namespace=namespace,
+        candidate=False, value_key__in=sorted({digest[-KEY_BYTES:] for digest in digests}),
+        subject__in=sorted({UUID(bytes=digest[:16]) for digest in digests}),
+        attribute__in=sorted({UUID(bytes=digest[16:32]) for digest in digests}),
+    )  # fmt: skip
+    return told.order_by("doc").iterator()
+
+
+def _same(row: FactState) -> bytes:
+    return same_as(row.subject, row.attribute, row.stance, bytes(row.value_key or b""))
 
 
 def _project(namespace: int, seq: int, confirmed: Sequence[UUID], rejected: Sequence[UUID]) -> None:

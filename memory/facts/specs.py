@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
 from memory.facts.kernel.values import UNDECLARED, Spec, normal
 from memory.facts.models import AttributeSpec
+from memory.ledger.queries.addressed import Address
 from memory.ledger.queries.contents import contents_of
 
 CHUNK = 400
@@ -26,11 +28,22 @@ def specs_at(namespace: int, attributes: Iterable[UUID], seq: int) -> dict[UUID,
     return {attribute: read.get(attribute, UNDECLARED) for attribute in wanted}
 
 
-def history(namespace: int, attribute: UUID) -> list[tuple[int, Spec]]:
-    """(seq, declaration) of every change, in order."""
+def history(
+    namespace: int, attribute: UUID, *, gone: Collection[Address] = frozenset()
+) -> list[tuple[int, Spec]]:  # fmt: skip
+    """(seq, declaration) of every change, in order. The pairs of the items `gone` are about to be erased."""
     rows = list(AttributeSpec.objects.filter(namespace=namespace, attribute=attribute).order_by("seq", "item"))
-    pairs = _exclusive(namespace, rows)
+    pairs = _exclusive(namespace, [row for row in rows if (row.seq, row.item) not in gone])
     return [(row.seq, _spec(row, pairs.get((row.seq, row.item), []))) for row in rows]
+
+
+def attributes_declared_by(namespace: int, addresses: Collection[Address]) -> list[UUID]:
+    """The attributes that the items declare; other items name none."""
+    found: set[UUID] = set()
+    for chunk in batched(sorted(addresses), CHUNK):
+        rows = AttributeSpec.objects.filter(namespace=namespace, seq__in={seq for seq, _ in chunk})
+        found.update(row.attribute for row in rows if (row.seq, row.item) in addresses)
+    return sorted(found)
 
 
 def _read(namespace: int, rows: Sequence[AttributeSpec]) -> dict[UUID, Spec]:

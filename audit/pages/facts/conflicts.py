@@ -128,8 +128,8 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
         "rows": [_row(visit, line) for line in found.items],
         "told": recorded.told(request, carry=visit.carry),
         "oldest_url": address(request.path, visit.frame.carried) if after else "",
-        "newer_url": address(request.path, [*visit.frame.carried, ("after", str(found.next_seq))])
-        if found.next_seq is not None
+        "newer_url": address(request.path, [*visit.frame.carried, ("after", str(found.next_place))])
+        if found.next_place is not None
         else "",
         "facts_url": f"/facts{visit.carry}",
         "trail": (Link("Facts", f"/facts{visit.carry}"), Link("Conflicts", "")),

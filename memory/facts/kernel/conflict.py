@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -50,14 +50,28 @@ def clash(one: Statement, other: Statement, spec: Spec) -> Clash | None:
 
 
 def clashes(statements: Sequence[Statement], spec: Spec) -> Iterator[Clash]:
-    """Every clash among them, by the start of what both claim. The sweep compares only what overlaps."""
-    active: list[tuple[datetime, Statement]] = []
+    """Every clash among them, by the start of what both claim. The sweep compares only what overlaps and excludes."""
+    active: dict[Side, list[tuple[datetime, Statement]]] = {}
     for one in sorted(statements, key=lambda each: (each.valid_from, each.order)):
-        active = [(end, other) for end, other in active if end > one.valid_from]
-        for _, other in active:
-            if (found := clash(one, other, spec)) is not None:
-                yield found
-        active.append((end_of(one, spec) or _LAST, one))
+        if one.value is None:
+            continue
+        own = side_of(one.stance, one.value, spec)
+        for rival in _rivals(own, active, spec):
+            active[rival] = [(end, other) for end, other in active[rival] if end > one.valid_from]
+            for _, other in active[rival]:
+                if (found := clash(one, other, spec)) is not None:
+                    yield found
+        active.setdefault(own, []).append((end_of(one, spec) or _LAST, one))
+
+
+def _rivals(own: Side, among: Collection[Side], spec: Spec) -> list[Side]:
+    """The sides among these that the side excludes; only an attribute of one value has all of them walked."""
+    if own.stance == "asserts" and spec.cardinality == "one":
+        return [side for side in among if exclude(own, side, spec)]
+    asked = [Side("denies" if own.stance == "asserts" else "asserts", own.form)]
+    if own.stance == "asserts":
+        asked += [Side(own.stance, form) for pair in spec.exclusive if own.form in pair for form in pair - {own.form}]
+    return [side for side in asked if side in among]
 
 
 @dataclass(slots=True)
@@ -119,7 +133,7 @@ class Standing:
         first = len(self.bounded) if end is None else bisect_left(self.bounded, (end,), key=lambda entry: entry[:1])
         for index in range(first - 1, -1, -1):
             start, _, other = self.bounded[index]
-            if start + self.longest <= one.valid_from:
+            if one.valid_from - start >= self.longest:
                 break
             yield other
         for side, members in self.unending.items():

@@ -11,7 +11,7 @@ import hashlib
 import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal, InvalidOperation
 from typing import Any
 
 from memory.base import instants
@@ -23,6 +23,8 @@ STANCES = ("asserts", "denies")
 VALUE_TYPES = ("text", "number", "truth", "instant")
 NORMALISERS = ("exact", "folded", "number", "instant")
 KEY_BYTES = 16
+# Drops trailing zeros and nothing else: the usual context rounds to 28 digits and refuses great exponents.
+_EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN, traps=[])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ def normal(value: Value, normaliser: str) -> Any:
     if isinstance(value, bool):
         return ("truth", value)
     if isinstance(value, int | float):
-        return ("number", Decimal(str(value)).normalize())
+        return ("number", Decimal(str(value)).normalize(_EXACT))
     read = _READERS.get(normaliser)
     form = read(value) if read is not None else None
     return form if form is not None else ("text", value)
@@ -72,7 +74,7 @@ def _instant(text: str) -> Any:
 
 def _as_number(text: str) -> Any:
     number = _number(text)
-    return None if number is None else ("number", number.normalize())
+    return None if number is None else ("number", number.normalize(_EXACT))
 
 
 _READERS: dict[str, Callable[[str], Any]] = {"folded": _folded, "number": _as_number, "instant": _instant}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -80,6 +80,11 @@ def _assert(by: Actor, facts: Sequence[NewFact], *, spares: bool) -> list[Assert
     request = [request_of(new) for new in facts] if by.idempotency_key else None
     with opened(by, verb="assert", need=gate.WRITE, request=request, names=book) as entry:
         known = _known(by.namespace, facts)
+        if entry.replayed_seq is not None:
+            first = _as_before(by.namespace, entry.replayed_seq, prepared, known)
+            _refuse({index: one for index, one in enumerate(first) if isinstance(one, DomainError)}, facts,
+                    spares=spares)  # fmt: skip
+            return first
         specs = specs_at(by.namespace, {one.draft.values["attribute"] for one in prepared}, entry.seq)
         rests = rests_of(by.namespace, [new.references for new in facts])
         for index, one in enumerate(prepared):
@@ -88,10 +93,7 @@ def _assert(by: Actor, facts: Sequence[NewFact], *, spares: bool) -> list[Assert
         _refuse(refusals, facts, spares=spares)
         wanted = [index for index, one in enumerate(prepared) if one.id not in known and index not in refusals]
         fresh = [prepared[index] for index in wanted]
-        if entry.replayed_seq is not None:
-            first = _written(by.namespace, entry.replayed_seq, but=known)
-            known |= {one.id: answer for one, answer in zip(fresh, first, strict=True)}
-        elif fresh:
+        if fresh:
             _enter(entry, fresh, specs, book, [rests[index] for index in wanted])
         else:
             entry.void()
@@ -191,10 +193,30 @@ def _stated(one: Prepared, holding: review.Holding | None) -> Stated:
     )
 
 
-def _written(namespace: int, seq: int, *, but: Container[UUID]) -> list[AssertedFact]:
-    """The answers of the entry, rebuilt from its rows; `but` are known by their own ids."""
-    rows = FactState.objects.filter(namespace=namespace, seq=seq).order_by("item")
-    return [_answer(namespace, row) for row in rows if row.id not in but]
+def _as_before(
+    namespace: int, seq: int, prepared: Sequence[Prepared], known: Mapping[UUID, AssertedFact | DomainError]
+) -> list[AssertedFact | DomainError]:
+    """The answers that the entry gave, rebuilt from its rows, whatever would be refused by now.
+
+    Its facts came in the order of the request; what of the request is none of them was refused then.
+    """
+    rows = list(FactState.objects.filter(namespace=namespace, seq=seq).order_by("item"))
+    stored = {row.id: row for row in Fact.objects.filter(namespace=namespace, seq=seq)}
+    parts = contents_of(namespace, [(row.seq, row.item) for row in rows])
+    names = names_of(namespace, [name for row in rows for name in (row.subject, row.attribute, row.origin, row.scale)])
+    left, answers = [row for row in rows if row.id not in known], list[AssertedFact | DomainError]()
+    for one in prepared:
+        if one.id in known:
+            answers.append(known[one.id])
+            continue
+        row = None if one.new.id is not None or not left else left[0]
+        told = None if row is None else _difference(stored[row.id], parts[row.seq, row.item], names, one.new)
+        if row is None or isinstance(told, Conflict):
+            answers.append(Conflict("This was refused when it was sent first; send it as a request of its own."))
+            continue
+        answers.append(_answer(namespace, row) if told is None else told)
+        left.pop(0)
+    return answers
 
 
 def _answer(namespace: int, row: FactState) -> AssertedFact:

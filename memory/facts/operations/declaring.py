@@ -9,6 +9,7 @@ from uuid import UUID
 
 from memory.base import gate
 from memory.base.actor import Actor
+from memory.base.canonical import canonical
 from memory.base.errors import Forbidden, Invalid, StaleVersion
 from memory.facts import cases
 from memory.facts.kernel.values import Value, fits, normal
@@ -65,7 +66,7 @@ def declare(by: Actor, *, attribute: str, declaration: Declaration, base: str = 
             raise StaleVersion(
                 f"{attribute} is declared otherwise by now.", current={"digest": _digest(standing).hex()}
             )
-        if standing is not None and _declaration(standing) == declaration:
+        if standing is not None and _same(_declaration(standing), declaration):
             entry.void()
             return Declared(attribute, declaration, _digest(standing), standing.seq, replayed=True)
         if standing is not None and not by.may("own"):
@@ -110,6 +111,11 @@ def _declaration(row: AttributeSpec) -> Declaration:
         row.cardinality, row.value_type, row.normaliser, row.freshness_seconds,
         tuple((pair[0], pair[1]) for pair in pairs),
     )  # fmt: skip
+
+
+def _same(one: Declaration, other: Declaration) -> bool:
+    """As canonical bytes: in Python true equals 1."""
+    return canonical(_as_json(one)) == canonical(_as_json(other))
 
 
 def _digest(row: AttributeSpec) -> bytes:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from memory.base import gate, instants
+from django.db import connection
+
+from memory.base import gate, instants, sql
 from memory.base.actor import Actor
 from memory.base.answers import Appended
 from memory.base.errors import Conflict, Erased, Invalid, NotFound
 from memory.facts.models import RETRACTED_AS, FactState, Retraction, Supersession
 from memory.facts.projecting import project_change
+from memory.facts.queries.status import may_see
 from memory.facts.states import rows_with, word
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import OpenEntry, opened, retried
@@ -44,7 +47,7 @@ def supersede(by: Actor, *, fact: UUID, at: datetime, new: UUID | None, reason: 
     request = {"supersede": str(fact), "at": instants.text(at), "by": str(new) if new else None, "reason": reason}
     with opened(by, verb="supersede_fact", need=SUPERSEDE, request=request) as entry:
         if not entry.is_replay:
-            old, replacing = _pair(by.namespace, fact, new)
+            old, replacing = _pair(by, fact, new)
             require_supersedable(old, entry.seq, at=at)
             if replacing is not None:
                 _require_replacing(by.namespace, old, replacing, entry.seq)
@@ -64,7 +67,7 @@ def retract(by: Actor, *, fact: UUID, retracted_as: str, reason: str) -> Appende
     request = {"retract": str(fact), "as": retracted_as, "reason": reason}
     with opened(by, verb="retract", need=SUPERSEDE, request=request) as entry:
         if not entry.is_replay:
-            row, _ = _pair(by.namespace, fact, None)
+            row, _ = _pair(by, fact, None)
             require_retractable(row)
             ending = retracting(fact, retracted_as=retracted_as, reason=reason)
             if word(row, entry.seq) == "held":
@@ -127,28 +130,35 @@ def _require_replacing(namespace: int, old: FactState, new: FactState, seq: int)
         raise Conflict(f"{new.id} does not stand any more, so nothing is superseded by it.", id=str(new.id))
     if word(new, seq) in ("held", "candidate"):
         raise Conflict(f"{new.id} counts for nothing yet ({word(new, seq)}), so it supersedes nothing.", id=str(new.id))
-    if old.id in _successors(namespace, new.id):
+    if _leads_to(namespace, new.id, old.id):
         raise Invalid.at("by", expected="a fact that this one did not replace itself", got=new.id, code="cycle")
 
 
-def _successors(namespace: int, start: UUID) -> Iterator[UUID]:
-    """The fact, what replaced it, what replaced that, and so on; a circle ends where it closes."""
-    seen: set[UUID] = set()
-    here: UUID | None = start
-    while here is not None and here not in seen:
-        yield here
-        seen.add(here)
-        here = FactState.objects.filter(namespace=namespace, id=here).values_list("superseded_by", flat=True).first()
+def _leads_to(namespace: int, start: UUID, end: UUID) -> bool:
+    """Whether the one was replaced by the other, by way of any others; one statement, however long the way."""
+    key = "%s::uuid" if connection.vendor == "postgresql" else "%s"
+    rows = sql.fetch(
+        f"WITH RECURSIVE later(id) AS (SELECT {key} UNION SELECT f.superseded_by FROM later l CROSS JOIN"
+        " memory_factstate f WHERE f.namespace_id = %s AND f.id = l.id AND f.superseded_by IS NOT NULL)"
+        f" SELECT count(*) FROM later WHERE id = {key}",
+        [start, namespace, end],
+    )
+    return bool(rows[0][0])
 
 
-def _pair(namespace: int, fact: UUID, new: UUID | None) -> tuple[FactState, FactState | None]:
+def _pair(by: Actor, fact: UUID, new: UUID | None) -> tuple[FactState, FactState | None]:
     if fact == new:
         raise Invalid.at("by", expected="another fact than the one that ends", got=new)
-    rows = rows_with(namespace, [fact] if new is None else [fact, new])
+    rows = rows_with(by.namespace, [fact] if new is None else [fact, new])
     for wanted in (fact, new):
-        if wanted is not None and wanted not in rows:
+        # What is held exists for people and for its author: no other agent can turn it down or learn that it is there.
+        if wanted is not None and (wanted not in rows or not may_see(rows[wanted], _word_now(rows[wanted]), by)):
             raise NotFound(f"There is no fact {wanted}.")
     return rows[fact], None if new is None else rows[new]
+
+
+def _word_now(row: FactState) -> str:
+    return word(row, sys.maxsize)
 
 
 def _require_reason(reason: str) -> None:

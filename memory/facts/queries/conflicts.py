@@ -33,10 +33,12 @@ from memory.ledger.models import Entry
 from memory.ledger.queries.addressed import Address
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.mentions import Mention, mentions
+from memory.records.models import DOC_ITEM_BITS, address_of, doc_of
 
 COUNTED = 10_000
 SIDES = 20
 EVIDENCE = "evidence"
+_BELOW_PLACE = 128 - DOC_ITEM_BITS
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +58,11 @@ class CaseLine:
 
 @dataclass(frozen=True, slots=True)
 class CasePage:
-    """A page of open cases, the one that waits longest first. `next_seq` goes on."""
+    """A page of open cases, the one that waits longest first. `next_place` goes on."""
 
     items: tuple[CaseLine, ...]
     total: int
-    next_seq: int | None
+    next_place: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,15 +169,18 @@ def _version(case: UUID, told: Sequence[Statement], spec: Spec, n_verdicts: int)
 
 
 def cases(at: AsOf, *, after: int | None = None, limit: int = 50) -> CasePage:
-    """The cases open at the point, oldest first."""
+    """The cases open at the point, oldest first. `after` is the place that a page named as its next."""
     rows = _open(at)
     total = min(COUNTED, rows[: COUNTED + 1].count())
     if after is not None:
-        rows = rows.filter(opened_seq__gte=after)
+        seq, start = address_of(after)
+        first = UUID(int=start << _BELOW_PLACE)
+        rows = rows.filter(Q(opened_seq__gt=seq) | Q(opened_seq=seq, id__gte=first))
     found = list(rows.order_by("opened_seq", "id")[: limit + 1])
-    return CasePage(
-        tuple(_lines(at, found[:limit])), total, found[limit].opened_seq if len(found) > limit else None
-    )  # fmt: skip
+    more = found[limit] if len(found) > limit else None
+    # One entry may open more cases than a page has, so that a place names the entry and how the case's id begins.
+    place = None if more is None else doc_of(more.opened_seq, more.id.int >> _BELOW_PLACE)
+    return CasePage(tuple(_lines(at, found[:limit])), total, place)
 
 
 def _open(at: AsOf) -> QuerySet[ConflictCase]:

@@ -69,10 +69,16 @@ def _unheld(at: AsOf) -> Q:
 
 
 def _known(at: AsOf) -> QuerySet[FactState]:
-    """First facts of the entities that have one by the point which is not held."""
+    """First facts of the entities that have one by the point which is not held.
+
+    By the instants of a source the first to be written may be one of the last to be claimed, so that it stands for
+    the entity whatever it claims itself.
+    """
     rows = FactState.objects.filter(namespace=at.namespace)
     told = rows.filter(seq__lte=at.seq) if at.source_at is None else rows.filter(source_recorded_at__lte=at.source_at)
     others = told.filter(_unheld(at), subject=OuterRef("subject"), attribute=OuterRef("attribute"))
+    if at.source_at is not None:
+        return rows.filter(Exists(others), is_first=True)
     return told.filter(_unheld(at) | Q(Exists(others)), is_first=True)
 
 

@@ -17,7 +17,7 @@ from memory.base.asof import AsOf
 from memory.facts import space
 from memory.facts.models import FactState
 from memory.facts.rectangles import LANES, entity_key, micros
-from memory.facts.states import Entity, as_claimed, counting, word
+from memory.facts.states import Entity, as_claimed, counting, until, word
 
 CHUNK = 200
 SHOWN = 20
@@ -75,10 +75,11 @@ def lasts_before(at: AsOf, entities: Sequence[Entity]) -> dict[Entity, FactState
     found: dict[Entity, FactState] = {}
     if at.source_at is not None:
         for entity, claimed in _claimed(at, entities).items():
-            rows = [row for row in claimed if counting(row, at.head) is not None]
-            ended = [row for row in rows if (row.superseded_at or row.valid_to or at.valid_at) < at.valid_at]
-            if ended:
-                found[entity] = max(ended, key=lambda row: (row.valid_to or row.superseded_at, row.doc))
+            rows = [(until(row, at.head), row) for row in claimed if counting(row, at.head) is not None]
+            ended = [(end, row.doc, row) for end, row in rows if end is not None and row.valid_from < end]
+            past = [one for one in ended if one[0] <= at.valid_at]
+            if past:
+                found[entity] = max(past, key=lambda one: one[:2])[2]
         return found
     for chunk in batched(entities, CHUNK):
         ends = _last_ends(at, [entity_key(at.namespace, *entity, "standing") for entity in chunk])

@@ -5,6 +5,8 @@ Bounded: the newest MOST pieces known by the point, and how many there are.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -14,7 +16,7 @@ from memory.base.actor import Actor
 from memory.base.asof import AsOf
 from memory.facts.models import FactState
 from memory.facts.queries.status import INCLUDED, FactLine, line_of, may_see
-from memory.facts.rectangles import pieces
+from memory.facts.rectangles import Piece, pieces
 from memory.facts.states import as_claimed
 from memory.ledger.models import Entry
 
@@ -61,7 +63,7 @@ def timeline(
         rows = rows.filter(attribute=attribute)
     rows = rows.filter(seq__lte=at.seq) if at.source_at is None else rows.filter(source_recorded_at__lte=at.source_at)
     found = [row if at.source_at is None else as_claimed(row, at.source_at) for row in rows.order_by("-doc")[:MOST]]
-    shown = {"standing", "superseded", "retracted", "rejected", "candidate", "erased"} | {
+    shown = {"standing", "superseded", "retracted", "candidate", "erased"} | {
         state for word in include for state in INCLUDED.get(word, ())
     }
     texts = labels(
@@ -69,10 +71,8 @@ def timeline(
         agents={row.agent for row in found},
     )  # fmt: skip
     told = [(row, piece) for row in reversed(found) for piece in pieces(row) if piece.known_from <= known]
-    hidden = sum(
-        1 for row in {row.id: row for row, piece in told if piece.lane == "held" and piece.known_to is None}.values()
-    )
-    kept = [(row, piece) for row, piece in told if piece.lane in shown and may_see(row, piece.lane, reader)]
+    hidden = _hidden(told, shown)
+    kept = [(row, piece) for row, piece in told if _is_told(row, piece, shown) and may_see(row, piece.lane, reader)]
     instants = _instants(at, {piece.known_from for _, piece in kept} | {piece.known_to or 0 for _, piece in kept})
     lines = {row.id: line_of(row, at, texts) for row, _ in kept}
     return FactTimeline(
@@ -87,8 +87,25 @@ def timeline(
             )
             for row, piece in kept[-MOST:]
         ),
-        rows.count() if len(found) == MOST else len(kept), {"held": hidden} if hidden and "held" not in shown else {},
+        rows.count() if len(found) == MOST else len(kept), hidden,
     )  # fmt: skip
+
+
+def _is_told(row: FactState, piece: Piece, shown: Collection[str]) -> bool:
+    """What was held and never confirmed is left out with what was turned down, also where its author took it back."""
+    if piece.lane == "retracted" and row.rejected_seq is not None:
+        return "rejected" in shown
+    return piece.lane in shown
+
+
+def _hidden(told: Iterable[tuple[FactState, Piece]], shown: Collection[str]) -> dict[str, int]:
+    """How many facts are left out as they stand now, by the word that asks for them."""
+    found = Counter(
+        "held" if piece.lane == "held" else "withdrawn"
+        for row, piece in told
+        if piece.known_to is None and not _is_told(row, piece, shown)
+    )
+    return dict(found)
 
 
 def _instants(at: AsOf, seqs: set[int]) -> dict[int, datetime]:
