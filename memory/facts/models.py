@@ -16,6 +16,8 @@ from memory.facts.kernel.values import CARDINALITIES, NORMALISERS, STANCES, VALU
 from memory.records.models import SOURCE_CLASSES
 
 RETRACTED_AS = ("wrong", "outdated", "duplicate")
+# How a fact that a verdict states anew refers to the one that it repeats.
+REPEATS = "repeats"
 VERDICTS = ("keep_a", "keep_b", "split_at", "both_hold", "retract_both", "needs_more")
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from memory.base import clock
 from memory.checks.rebuilding import rebuild
+from memory.facts.models import Fact, FactState
 from memory.facts.operations import ending
 from memory.facts.operations.adjudicating import Asked, adjudicate
 from memory.facts.queries import conflicts
+from memory.ledger.models import Content
+from memory.ledger.operations.erasing import erase
 from tests.facts.stating import SHOP, declare, state
 from tests.world import World
 
@@ -75,3 +78,21 @@ def test_a_split_makes_no_old_statement_fresh_again(monkeypatch: pytest.MonkeyPa
     assert cities(world, later) == [[]]
     settle(world, "split_at", split_at=MAY)
     assert cities(world, MARCH, MAY, later) == [["Bonn"], ["Kiel"], []]
+
+
+def test_a_statement_and_what_a_split_stated_anew_of_it_are_erased_together_and_relays_of_others_stay() -> None:
+    world = World()
+    declare(world, "city")
+    first = state(world, "city", "Bonn", valid_from=JANUARY)
+    second, relay = (state(world, "city", "Kiel", valid_from=MARCH, origin=origin) for origin in ("anna", "bert"))
+    settle(world, "split_at", split_at=MAY, a=first, b=second)
+    verdict = world.now().seq
+    row = Fact.objects.get(namespace=world.namespace, id=second)
+    erase(world.alice, items=[(row.seq, row.item)], reason="request", note="")
+    states = FactState.objects.filter(namespace=world.namespace, value__isnull=False)
+    copy_of_relay = FactState.objects.get(namespace=world.namespace, id=relay).superseded_by
+    assert set(states.values_list("id", flat=True)) == {first, relay, copy_of_relay}
+    # The reason was copied to all that the verdict ended, and may tell what is gone.
+    parts = Content.objects.filter(namespace=world.namespace, seq=verdict).values_list("part", flat=True)
+    assert sorted(parts) == ["value"]
+    assert not [one.projector for one in rebuild(world.system, check=True).comparisons if one.n_differences]

@@ -87,7 +87,7 @@ def _words(given: dict[str, Any], plan: Plan) -> str:
     for n, one, many in (
         (retracted, "retraction as wrong", "retractions as wrong"),
         (len(plan.endings) - retracted, "supersession", "supersessions"),
-        (len(plan.restated), "fact stated anew from the date on", "facts stated anew from the date on"),
+        (len(plan.restated), "fact stated anew beside the date", "facts stated anew beside the date"),
         (int(plan.declaration is not None), "declaration of the attribute", ""),
     ):
         if n:

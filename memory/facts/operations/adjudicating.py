@@ -20,7 +20,7 @@ from memory.facts import states
 from memory.facts.kernel.conflict import Clash
 from memory.facts.kernel.status import Statement, end_of
 from memory.facts.kernel.values import Spec, Value
-from memory.facts.models import VERDICTS, Adjudication, Fact, FactState
+from memory.facts.models import REPEATS, VERDICTS, Adjudication, Fact, FactState
 from memory.facts.operations import declaring
 from memory.facts.operations.declaring import Declaration
 from memory.facts.operations.ending import Ending, enter, retracting, superseding
@@ -29,6 +29,7 @@ from memory.facts.queries.conflicts import Clashing, clashing
 from memory.facts.specs import specs_at
 from memory.facts.states import Stated, value_of
 from memory.ledger.drafts import Draft
+from memory.ledger.models import Reference
 from memory.ledger.operations.appending import OpenEntry, opened, retried
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of
@@ -72,7 +73,7 @@ class Plan:
     @property
     def n_items(self) -> int:
         """How many items the entry will have."""
-        return 1 + len(self.endings) + len(self.restated) + (self.declaration is not None)
+        return 1 + len(self.endings) + 2 * len(self.restated) + (self.declaration is not None)
 
 
 def need_of(verdict: str) -> gate.Requirement:
@@ -225,6 +226,8 @@ def _restate(entry: OpenEntry, restated: Sequence[Restated]) -> None:
         if details := parts[one.row.seq, one.row.item].get("details"):
             told["details"] = details
         item = entry.add(Draft("fact", one.id, Fact, values, told))
+        row = {"from_item": item, "to_seq": one.row.seq, "to_item": one.row.item, "kind": REPEATS}
+        entry.add(Draft("reference", ids.new_id(), Reference, row))
         stated.append(Stated(values, _value(one.row), item))
     rows = states.fresh(
         by.namespace, stated, seq=entry.seq, recorded_at=entry.recorded_at, by=(by.person, by.agent), run=entry.run
