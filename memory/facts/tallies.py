@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from django.db import connection
+from django.db.models import Count
 
 from memory.base import sql
 from memory.facts.models import FactState, FactTally
@@ -110,7 +111,7 @@ def erased(namespace: int, entities: Sequence[Entity], *, seq: int) -> dict[Enti
         rows = FactState.objects.filter(
             namespace=namespace, subject__in={subject for subject, _ in chunk}, erased_seq__isnull=False, seq__lte=seq
         )
-        for entity in rows.values_list("subject", "attribute"):
-            if entity in chunk:
-                found[entity] = found.get(entity, 0) + 1
+        for subject, attribute, n_erased in rows.values_list("subject", "attribute").annotate(n=Count("doc")):
+            if (subject, attribute) in chunk:
+                found[subject, attribute] = n_erased
     return found

@@ -308,7 +308,8 @@ def _hide(by: Actor, *, record: UUID, reason: str, hidden: bool, claimed_at: dat
         if entry.is_replay:
             return entry.answer
         state = RecordState.objects.filter(namespace=by.namespace, id=record).first()
-        if state is None:
+        if state is None or (state.is_unconfirmed and by.kind == "agent" and state.agent != by.agent):
+            # What is held exists for people and for its author: no other agent turns it down.
             raise NotFound(f"There is no record {record}.")
         if (state.withdrawn_seq is not None) == hidden:
             raise Conflict("The record is withdrawn already." if hidden else "The record is not withdrawn.")

@@ -12,7 +12,7 @@ import pytest
 
 from memory.agents import operations as agents
 from memory.base import clock
-from memory.base.errors import Conflict, Invalid, NotFound
+from memory.base.errors import Conflict, Forbidden, Invalid, NotFound
 from memory.checks.rebuilding import rebuild
 from memory.facts.content import NewFact
 from memory.facts.kernel.values import normal
@@ -21,9 +21,11 @@ from memory.facts.operations import declaring, ending
 from memory.facts.operations.asserting import AssertedFact, assert_each, assert_facts
 from memory.facts.operations.declaring import Declaration
 from memory.facts.queries import conflicts
+from memory.facts.queries.held import shown
 from memory.facts.queries.timeline import timeline
 from memory.ledger.operations.erasing import erase
 from memory.ledger.queries.contents import name_ids
+from memory.records.operations import withdraw
 from memory.records.reviewing import Target, lapse, review
 from tests.contract.callers import caller
 from tests.facts.stating import SHOP, SPRING, SUMMER, declare, state
@@ -176,3 +178,33 @@ def test_a_circle_of_supersessions_is_refused_however_long_it_is(world: World) -
         ending.supersede(world.scout, fact=old, at=SUMMER, new=new, reason="moved")
     with pytest.raises(Invalid, match="did not replace itself"):
         ending.supersede(world.scout, fact=chain[-1], at=SUMMER, new=chain[0], reason="back again")
+
+
+def test_no_agent_settles_a_conflict_by_declaring_that_its_facts_expire(world: World) -> None:
+    state(world, "open", True, valid_from=SPRING)
+    state(world, "open", True, stance="denies", valid_from=SUMMER)
+    expiring = Declaration("many", freshness_seconds=1)
+    with pytest.raises(Forbidden):
+        declaring.declare(world.scout, attribute="open", declaration=expiring)
+    assert conflicts.cases(world.now()).total == 1
+    declaring.declare(world.alice, attribute="open", declaration=expiring)
+
+
+def test_what_stands_beside_a_held_fact_is_the_newest_of_its_point(world: World) -> None:
+    confirmed = state(world, "owner", "Anna", valid_from=SPRING)
+    agents.change_setting(world.alice, name="review_policy", value="kind=fact -> hold 7 d")
+    held = state(world, "owner", "Bert")
+    point = world.now()
+    later = state(world, "owner", "Cleo", by=world.alice)
+    for at, expected in ((point, confirmed), (world.now(), later)):
+        near = shown(at, [held])[held].near
+        assert near is not None
+        assert near.id == expected
+
+
+def test_a_held_record_is_withdrawn_by_its_author_or_a_person_alone(world: World) -> None:
+    agents.change_setting(world.alice, name="review_policy", value="-> hold 7 d")
+    record = world.save("a step").id
+    with pytest.raises(NotFound):
+        withdraw(world.agent("other"), record=record, reason="none of mine")
+    withdraw(world.scout, record=record, reason="misread")

@@ -13,7 +13,7 @@ from memory.base.canonical import canonical
 from memory.base.errors import Forbidden, Invalid, StaleVersion
 from memory.facts import cases
 from memory.facts.kernel.values import Value, fits, normal
-from memory.facts.models import AttributeSpec
+from memory.facts.models import AttributeSpec, ConflictCase
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Item
 from memory.ledger.operations.appending import OpenEntry, book_for, opened, retried
@@ -49,7 +49,7 @@ def declare(by: Actor, *, attribute: str, declaration: Declaration, base: str = 
     """Declare an attribute. The same declaration again changes nothing; another one in its place is an owner's act.
 
     Locks: the namespace head. Appends: `declare_attribute`.   base : the digest of the declaration that is known.
-    Raises Invalid (pairs), Forbidden (a change by anybody but an owner), StaleVersion.
+    Raises Invalid (pairs), Forbidden (what would settle a conflict, by anybody but an owner), StaleVersion.
     """
     _require_pairs(declaration)
     book = book_for(by)
@@ -72,6 +72,8 @@ def declare(by: Actor, *, attribute: str, declaration: Declaration, base: str = 
         if standing is not None and not by.may("own"):
             # An agent could else settle any conflict by declaring it away.
             raise Forbidden(f"{attribute} is declared by entry {standing.seq}; only an owner changes a declaration.")
+        if declaration.freshness_seconds is not None and not by.may("own") and _has_cases(by.namespace, name):
+            raise Forbidden(f"{attribute} is in conflict; only an owner declares now that its facts expire.")
         enter(entry, name, declaration)
     written = in_force(by.namespace, name)
     assert written is not None
@@ -96,6 +98,11 @@ def in_force(namespace: int, attribute: UUID, *, seq: int | None = None) -> Attr
     if seq is not None:
         rows = rows.filter(seq__lte=seq)
     return rows.order_by("-seq", "-item").first()
+
+
+def _has_cases(namespace: int, attribute: UUID) -> bool:
+    rows = ConflictCase.objects.filter(namespace=namespace, attribute=attribute, closed_seq__isnull=True)
+    return rows.exists()
 
 
 def declaration_of(row: AttributeSpec) -> Declaration:
