@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import count
 from random import Random
@@ -57,7 +57,16 @@ assertions = st.fixed_dictionaries({
     "stance": st.sampled_from(["asserts", "asserts", "asserts", "denies"]),
     "valid_from": st.none() | instants, "valid_to": st.none() | st.none() | instants,
     "candidate": st.sampled_from([False] * 5 + [True]), "by_agent": st.booleans(),
-})  # fmt: skip
+}).map(lambda one: one | _in_order(one["valid_from"], one["valid_to"]))  # fmt: skip
+
+
+def _in_order(start: datetime | None, end: datetime | None) -> dict[str, datetime | None]:
+    """The two instants as an interval, open where they are one."""
+    if start is None or end is None or start < end:
+        return {"valid_from": start, "valid_to": end}
+    return {"valid_from": end, "valid_to": None if start == end else start}
+
+
 declarations = st.builds(
     Declared, st.sampled_from(["one", "one", "many"]), st.sampled_from(["exact", "folded", "number", "instant"]),
     st.none() | st.sampled_from([1, 86_400]), st.sampled_from([(), (("Rome", "Oslo"), (2, True))]),
@@ -209,8 +218,19 @@ def points(played: Played, random: Random, n_points: int) -> list[tuple[datetime
 
 
 @settings(max_examples=14)
-@given(history=st.lists(steps, min_size=4, max_size=24), random=st.randoms(use_true_random=False))
-def test_any_history_has_the_status_of_the_naive_model_at_any_point(history: list[Step], random: Random) -> None:
+@given(
+    first=st.lists(steps, min_size=5, max_size=5), history=st.lists(steps, min_size=10, max_size=24),
+    random=st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_any_history_has_the_status_of_the_naive_model_at_any_point(
+    first: list[Step], history: list[Step], random: Random
+) -> None:
+    """Both attributes are declared and three facts told before anything else happens."""
+    kinds: tuple[Kind, ...] = ("declare", "declare", "assert", "assert", "assert")
+    history = [
+        *(replace(step, kind=kind, pick=n) for n, (kind, step) in enumerate(zip(kinds, first, strict=True))),
+        *history,
+    ]
     played = Played()
     with clock.injected(lambda: played.at):
         for number, step in enumerate(history):
@@ -220,6 +240,10 @@ def test_any_history_has_the_status_of_the_naive_model_at_any_point(history: lis
                     played.compare(valid_at, seq)
         for valid_at, seq in [*points(played, random, 6), *((at, seq) for seq, at in list(played.pinned))]:
             played.compare(valid_at, seq)
+        # The very instants at which something ends as known now, freshness among them.
+        ends = {played.facts.end(fact, played.head) for fact in played.facts.told} - {None}
+        for valid_at in random.sample(sorted(ends), min(4, len(ends))):
+            played.compare(valid_at, played.head)
         assert_pieces_cover(played.world.namespace)
         assert_cases(played)
         before = projected(played.world.namespace)
@@ -273,11 +297,9 @@ def test_the_order_of_independent_arrivals_changes_no_answer(
 
 
 def _new(number: int, one: dict[str, Any]) -> NewFact:
-    told = {name: value for name, value in one.items() if name not in ("entity", "by_agent")}
-    start = told["valid_from"] or INSTANTS[0]
-    end = told["valid_to"] if told["valid_to"] and told["valid_to"] > start else None
-    identity = uuid5(UUID(int=0), str(number))
-    return NewFact(*one["entity"], id=identity, **{**told, "valid_from": start, "valid_to": end})
+    given_fact = {name: value for name, value in one.items() if name not in ("entity", "by_agent")}
+    interval = _in_order(one["valid_from"] or INSTANTS[0] - DAY, one["valid_to"])
+    return NewFact(*one["entity"], id=uuid5(UUID(int=0), str(number)), **{**given_fact, **interval})
 
 
 def _unordered(answer: EntityStatus) -> dict[str, Any]:
