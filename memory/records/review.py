@@ -221,6 +221,7 @@ def _confirm_by_origins(entry: OpenEntry, statements: Sequence[Statement], waiti
         kind = _kinds[name]
         peers = kind.peers(by.namespace, sorted({one.same for one in group}))
         confirmed = _confirmed(group, peers, writer_of(by.agent, by.person), waiting)
+        confirmed = _in_time(by.namespace, name, confirmed, entry.recorded_at)
         entry.add(*(review_draft(name, one, confirmed=True, cause="origins") for one in confirmed))
         own = {one.object for one in group}
         project_after(entry, kind, [one for one in confirmed if one not in own], [])
@@ -243,6 +244,15 @@ def _confirmed(
         if independent(words):
             found.extend(waits)
     return found
+
+
+def _in_time(namespace: int, kind: str, ids: Sequence[UUID], instant: datetime) -> list[UUID]:
+    """Those whose date has not passed: nothing confirms a thing after it, whether or not its lapse is written."""
+    if not ids:
+        return []
+    late = Held.objects.filter(namespace=namespace, kind=kind, object__in=list(ids), until_at__lte=instant)
+    gone = set(late.values_list("object", flat=True))
+    return [one for one in ids if one not in gone]
 
 
 def project_after(entry: OpenEntry, kind: Kind, confirmed: Sequence[UUID], rejected: Sequence[UUID]) -> None:

@@ -26,6 +26,7 @@ from memory.facts.queries.timeline import timeline
 from memory.ledger.operations.erasing import erase
 from memory.ledger.queries.contents import name_ids
 from memory.records.operations import withdraw
+from memory.records.queries.held import turned_down
 from memory.records.reviewing import Target, lapse, review
 from tests.contract.callers import caller
 from tests.facts.stating import SHOP, SPRING, SUMMER, declare, state
@@ -208,3 +209,17 @@ def test_a_held_record_is_withdrawn_by_its_author_or_a_person_alone(world: World
     with pytest.raises(NotFound):
         withdraw(world.agent("other"), record=record, reason="none of mine")
     withdraw(world.scout, record=record, reason="misread")
+
+
+def test_no_origin_confirms_a_fact_past_its_date_before_its_lapse_is_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    policy = "kind=fact -> auto after 2 independent origins within 1 d"
+    agents.change_setting(world.alice, name="review_policy", value=policy)
+    late = state(world, "safe", True, origin="a", valid_from=SPRING)
+    later = clock.now() + timedelta(days=2)
+    monkeypatch.setattr(clock, "read", lambda: later)
+    fresh = state(world, "safe", True, origin="b", by=world.agent("second"), valid_from=SPRING)
+    assert [one.facts for one in world.status(SHOP, "safe").values] == [(fresh,)]
+    assert lapse(world.system) is not None
+    assert late in {one.id for one in turned_down(world.now())}
