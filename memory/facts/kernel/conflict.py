@@ -76,10 +76,10 @@ def _rivals(own: Side, among: Collection[Side], spec: Spec) -> list[Side]:
 
 @dataclass(slots=True)
 class Standing:
-    """The statements that count at one known point, by where they begin; those without an end apart."""
+    """The statements that count at one known point, by side and by where they begin; those without an end apart."""
 
     spec: Spec
-    bounded: list[tuple[datetime, int, Statement]] = field(default_factory=list)
+    bounded: dict[Side, list[tuple[datetime, int, Statement]]] = field(default_factory=dict)
     unending: dict[Side, dict[int, Statement]] = field(default_factory=dict)
     longest: timedelta = timedelta(0)
 
@@ -91,22 +91,25 @@ class Standing:
         if end is None:
             self.unending.setdefault(self._side(one), {})[one.order] = one
         elif end > one.valid_from:
-            insort(self.bounded, (one.valid_from, one.order, one), key=lambda entry: entry[:2])
+            members = self.bounded.setdefault(self._side(one), [])
+            insort(members, (one.valid_from, one.order, one), key=lambda entry: entry[:2])
             self.longest = max(self.longest, end - one.valid_from)
 
     def remove(self, one: Statement) -> None:
         """Count it no longer; it must be told as it was when it was added."""
         if one.value is None:
             return
+        side = self._side(one)
         if end_of(one, self.spec) is None:
-            members = self.unending[self._side(one)]
+            members = self.unending[side]
             del members[one.order]
             if not members:
-                del self.unending[self._side(one)]
+                del self.unending[side]
             return
-        index = bisect_left(self.bounded, (one.valid_from, one.order), key=lambda entry: entry[:2])
-        if index < len(self.bounded) and self.bounded[index][:2] == (one.valid_from, one.order):
-            del self.bounded[index]
+        bounded = self.bounded.get(side, [])
+        index = bisect_left(bounded, (one.valid_from, one.order), key=lambda entry: entry[:2])
+        if index < len(bounded) and bounded[index][:2] == (one.valid_from, one.order):
+            del bounded[index]
 
     def contradicts(self, one: Statement) -> bool:
         """Whether the statement clashes with one that counts."""
@@ -120,7 +123,8 @@ class Standing:
 
     def statements(self) -> Iterator[Statement]:
         """All that count."""
-        yield from (one for _, _, one in self.bounded)
+        for bounded in self.bounded.values():
+            yield from (one for _, _, one in bounded)
         for members in self.unending.values():
             yield from members.values()
 
@@ -130,15 +134,16 @@ class Standing:
 
     def _overlapping(self, one: Statement) -> Iterator[Statement]:
         end, own = end_of(one, self.spec), self._side(one)
-        first = len(self.bounded) if end is None else bisect_left(self.bounded, (end,), key=lambda entry: entry[:1])
-        for index in range(first - 1, -1, -1):
-            start, _, other = self.bounded[index]
-            if one.valid_from - start >= self.longest:
-                break
-            yield other
-        for side, members in self.unending.items():
-            if exclude(own, side, self.spec):
-                yield min(members.values(), key=lambda each: each.valid_from)
+        for side in _rivals(own, self.bounded, self.spec):
+            bounded = self.bounded[side]
+            first = len(bounded) if end is None else bisect_left(bounded, (end,), key=lambda entry: entry[:1])
+            for index in range(first - 1, -1, -1):
+                start, _, other = bounded[index]
+                if one.valid_from - start >= self.longest:
+                    break
+                yield other
+        for side in _rivals(own, self.unending, self.spec):
+            yield min(self.unending[side].values(), key=lambda each: each.valid_from)
 
 
 def periods(
@@ -152,13 +157,15 @@ def periods(
     standing: Standing | None = None
     for seq, ended, begun, spec in turns:
         was_open = bool(found) and found[-1][1] is None
-        # What held before may clash under another declaration, and the other way round.
-        must_ask = was_open or standing is None or standing.spec != spec
+        # What held before may clash under another declaration, and the other way round; what only came ends nothing.
+        is_other = standing is None or standing.spec != spec
+        stays = was_open and not ended and not is_other
+        must_ask = not stays and (was_open or is_other)
         if standing is None or standing.spec != spec:
             standing = _under(spec, () if standing is None else standing.statements())
         for one in ended:
             standing.remove(one)
-        contradicted = False
+        contradicted = stays
         for one in begun:
             contradicted = contradicted or standing.contradicts(one)
             standing.add(one)
