@@ -88,15 +88,22 @@ def scanned(world: World) -> list[Any]:
                 )
             )
             until = {row.id: row.superseded_at if word(row, at.seq) == "superseded" else row.valid_to for row in rows}
-            ended = [(until[row.id], row.doc, row.id) for row in rows if counting(row, at.seq)
-                     and until[row.id] is not None and until[row.id] <= at.valid_at]  # fmt: skip
+            ended = [
+                (end, row.doc, row.id)
+                for row in rows
+                if counting(row, at.seq) and (end := until[row.id]) is not None and end <= at.valid_at
+            ]
             covering = [
                 row
                 for row in rows
                 if row.valid_from <= at.valid_at and (row.valid_to is None or at.valid_at < row.valid_to)
             ]
-            counts = [row for row in covering if word(row, at.seq) == "standing"
-                      or (word(row, at.seq) == "superseded" and at.valid_at < row.superseded_at)]  # fmt: skip
+            counts = [
+                row
+                for row in covering
+                if word(row, at.seq) in ("standing", "superseded")
+                and ((end := until[row.id]) is None or at.valid_at < end)
+            ]
             hidden = [row for row in covering if row not in counts]
             lanes = [[row for row in hidden if word(row, at.seq) == lane] for lane in ("superseded", "retracted")]
             newest = [

@@ -52,12 +52,11 @@ KINDS: tuple[Kind, ...] = ("assert",) * 8 + ("supersede",) * 4 + (
 
 INSTANTS = [NOON + days * DAY + ticks * MICROSECOND for days in range(4) for ticks in (-1, 0, 1)]
 instants = st.builds(lambda at, zone: at.astimezone(zone), st.sampled_from(INSTANTS), st.sampled_from(ZONES))
-assertions = st.fixed_dictionaries({
-    "entity": st.sampled_from(ENTITIES + ENTITIES[:1] * 4), "value": st.sampled_from(VALUES),
-    "stance": st.sampled_from(["asserts", "asserts", "asserts", "denies"]),
-    "valid_from": st.none() | instants, "valid_to": st.none() | st.none() | instants,
-    "candidate": st.sampled_from([False] * 5 + [True]), "by_agent": st.booleans(),
-}).map(lambda one: one | _in_order(one["valid_from"], one["valid_to"]))  # fmt: skip
+
+
+def in_order(one: dict[str, Any]) -> dict[str, Any]:
+    """The assertion with its two instants as an interval."""
+    return one | _in_order(one["valid_from"], one["valid_to"])
 
 
 def _in_order(start: datetime | None, end: datetime | None) -> dict[str, datetime | None]:
@@ -65,6 +64,14 @@ def _in_order(start: datetime | None, end: datetime | None) -> dict[str, datetim
     if start is None or end is None or start < end:
         return {"valid_from": start, "valid_to": end}
     return {"valid_from": end, "valid_to": None if start == end else start}
+
+
+assertions = st.fixed_dictionaries({
+    "entity": st.sampled_from(ENTITIES + ENTITIES[:1] * 4), "value": st.sampled_from(VALUES),
+    "stance": st.sampled_from(["asserts", "asserts", "asserts", "denies"]),
+    "valid_from": st.none() | instants, "valid_to": st.none() | st.none() | instants,
+    "candidate": st.sampled_from([False] * 5 + [True]), "by_agent": st.booleans(),
+}).map(in_order)  # fmt: skip
 
 
 declarations = st.builds(
@@ -241,9 +248,9 @@ def test_any_history_has_the_status_of_the_naive_model_at_any_point(
         for valid_at, seq in [*points(played, random, 6), *((at, seq) for seq, at in list(played.pinned))]:
             played.compare(valid_at, seq)
         # The very instants at which something ends as known now, freshness among them.
-        ends = {played.facts.end(fact, played.head) for fact in played.facts.told} - {None}
-        for valid_at in random.sample(sorted(ends), min(4, len(ends))):
-            played.compare(valid_at, played.head)
+        ends = {end for fact in played.facts.told if (end := played.facts.end(fact, played.head))}
+        for end in random.sample(sorted(ends), min(4, len(ends))):
+            played.compare(end, played.head)
         assert_pieces_cover(played.world.namespace)
         assert_cases(played)
         before = projected(played.world.namespace)
@@ -299,7 +306,8 @@ def test_the_order_of_independent_arrivals_changes_no_answer(
 def _new(number: int, one: dict[str, Any]) -> NewFact:
     given_fact = {name: value for name, value in one.items() if name not in ("entity", "by_agent")}
     interval = _in_order(one["valid_from"] or INSTANTS[0] - DAY, one["valid_to"])
-    return NewFact(*one["entity"], id=uuid5(UUID(int=0), str(number)), **{**given_fact, **interval})
+    subject, attribute = one["entity"]
+    return NewFact(subject, attribute, id=uuid5(UUID(int=0), str(number)), **{**given_fact, **interval})
 
 
 def _unordered(answer: EntityStatus) -> dict[str, Any]:
