@@ -6,18 +6,20 @@ has no scope any more and blocks nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from memory.base.asof import AsOf
-from memory.ledger.queries.contents import contents_of, name_ids, names_of
+from memory.ledger.queries.addressed import Address
+from memory.ledger.queries.contents import contents_of, name_ids
+from memory.tombstones.keeping import Condition, Kept, kept
 from memory.tombstones.kernel.life import reason_of, verdict_of
 from memory.tombstones.kernel.scope import Scope, covers, exempts, folded
-from memory.tombstones.lives import Kept, false_block_limit, kept, standings
-from memory.tombstones.models import RevivalCondition, Tombstone
+from memory.tombstones.lives import standings
+from memory.tombstones.models import Tombstone
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +62,9 @@ def checked(at: AsOf, *, route: str, scope: Scope) -> Checked:
     if not rows:
         return answer_of(())
     known = kept(at, rows)
-    stands = standings(at, rows, known, limit=false_block_limit(at))
+    stands = standings(at, rows, known)
     found = []
-    for sign in signs(at.namespace, rows, known):
+    for sign in signs(rows, known, contents_of(at.namespace, addresses_of(rows, known))):
         is_covered = sign.scope is not None and covers(sign.scope, scope) and not exempts(sign.out_of_scope, scope)
         found.append(Met(sign, reason_of(stands[sign.id].state, is_covered=is_covered)))
     return answer_of(found)
@@ -85,19 +87,24 @@ def on_route(at: AsOf, *, route: str) -> list[Tombstone]:
     )
 
 
-def signs(namespace: int, rows: Sequence[Tombstone], known: Kept) -> list[Sign]:
-    """What the tombstones say, in the order given."""
-    told = [(one.seq, one.item) for row in rows for one in known.conditions[row.id]]
-    texts = contents_of(namespace, [*((row.seq, row.item) for row in rows), *told])
-    names = names_of(namespace, [row.route for row in rows])
-    return [_sign(row, known.conditions[row.id], texts, names) for row in rows]
+def addresses_of(rows: Sequence[Tombstone], known: Kept) -> list[Address]:
+    """Where the tombstones and their conditions stand."""
+    conditions = [(one.seq, one.item) for row in rows for one in known.conditions[row.id]]
+    return [*((row.seq, row.item) for row in rows), *conditions]
 
 
-def _sign(row: Tombstone, conditions: Sequence[RevivalCondition], texts: Any, names: dict[UUID, str]) -> Sign:
+def signs(rows: Sequence[Tombstone], known: Kept, texts: Mapping[Address, Mapping[str, Any]]) -> list[Sign]:
+    """What the tombstones say, in the order given. `texts` are those at their addresses."""
+    return [_sign(row, known.conditions[row.id], texts, known.routes.get(row.id)) for row in rows]
+
+
+def _sign(
+    row: Tombstone, conditions: Sequence[Condition], texts: Mapping[Address, Mapping[str, Any]], route: str | None
+) -> Sign:
     parts = texts[row.seq, row.item]
     where, plans = parts.get("content", {}), parts.get("details", {})
     return Sign(
-        row.id, row.seq, names.get(row.route), where.get("scope"), where.get("out_of_scope", {}),
-        plans.get("evidence", ""), tuple(texts[one.seq, one.item].get("content") for one in conditions),
+        row.id, row.seq, route, where.get("scope"), where.get("out_of_scope", {}), plans.get("evidence", ""),
+        tuple(texts[one.seq, one.item].get("content") for one in conditions),
         tuple(one.n_origins for one in conditions), plans.get("retest"), row.retest_at, row.review_at,
     )  # fmt: skip

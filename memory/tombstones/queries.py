@@ -17,14 +17,15 @@ from django.db.models import Count
 
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid, NotFound
-from memory.ledger.queries.contents import name_ids, names_of
-from memory.ledger.queries.mentions import Mention, mentions
-from memory.tombstones.checking import Sign, signs
+from memory.ledger.queries.contents import name_ids
+from memory.ledger.queries.mentions import Mention
+from memory.tombstones.checking import Sign, addresses_of, signs
+from memory.tombstones.keeping import Kept, kept
 from memory.tombstones.kernel.life import STATES, Standing
 from memory.tombstones.kernel.scope import folded
-from memory.tombstones.lives import Kept, false_block_limit, kept, standings
-from memory.tombstones.models import EVIDENCE, RouteHit, Tombstone
-from memory.tombstones.saying import Said, said
+from memory.tombstones.lives import standings
+from memory.tombstones.models import RouteHit, Tombstone
+from memory.tombstones.saying import Said, Written, said, written
 
 CHUNK = 400
 PAGE = 50
@@ -88,9 +89,9 @@ def tombstones(
 
     Raises Invalid (an `after` that is none of them).
     """
-    rows, most_false = _rows(at, route=route), false_block_limit(at)
+    rows = _rows(at, route=route)
     known = kept(at, rows)
-    stands = standings(at, rows, known, limit=most_false)
+    stands = standings(at, rows, known)
     counts = Counter(stands[row.id].state for row in rows)
     wanted = set(states) or {state for state in STATES if retired or state != "retired"}
     shown = sorted((row for row in rows if stands[row.id].state in wanted), key=lambda row: _rank(row, stands[row.id]))
@@ -103,7 +104,8 @@ def tombstones(
     is_cut = start + limit < len(shown)
     n_hidden = counts["retired"] if "retired" not in wanted and not states else 0
     return TombstonePage(
-        told_rows(at, page, known, stands, limit=most_false), page[-1].id if is_cut else None, len(shown),
+        _told_rows(at, page, known, stands, written(at.namespace, addresses_of(page, known))),
+        page[-1].id if is_cut else None, len(shown),
         {"retired": n_hidden} if n_hidden else {}, {state: counts[state] for state in STATES},
     )  # fmt: skip
 
@@ -111,7 +113,8 @@ def tombstones(
 def tombstone(at: AsOf, *, id: UUID) -> TombstoneRow:
     """One tombstone at the point.   Raises NotFound."""
     row = found(at, id=id)
-    return told_one(at, row, kept(at, [row]))
+    known = kept(at, [row])
+    return told_one(at, row, known, written(at.namespace, addresses_of([row], known)))
 
 
 def found(at: AsOf, *, id: UUID) -> Tombstone:
@@ -122,10 +125,9 @@ def found(at: AsOf, *, id: UUID) -> Tombstone:
     return row
 
 
-def told_one(at: AsOf, row: Tombstone, known: Kept) -> TombstoneRow:
-    """One tombstone with all that a card says of it."""
-    limit = false_block_limit(at)
-    return told_rows(at, [row], known, standings(at, [row], known, limit=limit), limit=limit)[0]
+def told_one(at: AsOf, row: Tombstone, known: Kept, texts: Written) -> TombstoneRow:
+    """One tombstone with all that a card says of it. `texts` hold what is written at its addresses."""
+    return _told_rows(at, [row], known, standings(at, [row], known), texts)[0]
 
 
 def due(at: AsOf) -> list[Due]:
@@ -134,10 +136,10 @@ def due(at: AsOf) -> list[Due]:
     The longest waiting first.
     """
     rows = _rows(at)
-    stands = standings(at, rows, kept(at, rows), limit=false_block_limit(at))
+    known = kept(at, rows)
+    stands = standings(at, rows, known)
     waiting = [row for row in rows if stands[row.id].state == "revival_testing" or stands[row.id].is_overdue]
-    names = names_of(at.namespace, [row.route for row in waiting])
-    told = [_due(at, row, stands[row.id], names.get(row.route, "a route whose name is erased")) for row in waiting]
+    told = [_due(at, row, stands[row.id], known.routes.get(row.id, "a route whose name is erased")) for row in waiting]
     return sorted(told, key=lambda one: (one.since, one.seq))
 
 
@@ -150,19 +152,17 @@ def _due(at: AsOf, row: Tombstone, now: Standing, label: str) -> Due:
     return Due(row.id, row.seq, now.due_at, label, dates.get(now.due_at, "review due"))
 
 
-def told_rows(
-    at: AsOf, rows: Sequence[Tombstone], known: Kept, stands: Mapping[UUID, Standing], *, limit: int
+def _told_rows(
+    at: AsOf, rows: Sequence[Tombstone], known: Kept, stands: Mapping[UUID, Standing], texts: Written
 ) -> tuple[TombstoneRow, ...]:
     """The rows with all that a card says of them, in the order given."""
-    wrote = said(at.namespace, [row.seq for row in rows])
-    rests = mentions(at.namespace, [(row.seq, row.item) for row in rows], kind=EVIDENCE)
     hits = _hits(at, [row.id for row in rows])
     return tuple(
         TombstoneRow(
-            sign, stands[row.id], wrote[row.seq], rests[row.seq, row.item], hits[row.id, "blocked"],
-            sum(n for (about, _), n in hits.items() if about == row.id), limit,
+            sign, stands[row.id], texts.said[row.seq], texts.rests[row.seq, row.item], hits[row.id, "blocked"],
+            sum(n for (about, _), n in hits.items() if about == row.id), known.limit,
         )
-        for row, sign in zip(rows, signs(at.namespace, rows, known), strict=True)
+        for row, sign in zip(rows, signs(rows, known, texts.texts), strict=True)
     )  # fmt: skip
 
 

@@ -6,21 +6,20 @@ one block the newest counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
+from memory.base import sql
 from memory.base.asof import AsOf
-from memory.ledger.queries.addressed import erased_parts
-from memory.ledger.queries.contents import contents_of, names_of
-from memory.ledger.queries.mentions import Mention, mentions
+from memory.ledger.queries.addressed import Address, erased_parts
+from memory.ledger.queries.mentions import Mention
+from memory.tombstones.checking import addresses_of
+from memory.tombstones.keeping import Act, Judgement, Piece, kept
 from memory.tombstones.kernel.scope import Scope
-from memory.tombstones.lives import kept
-from memory.tombstones.models import EVIDENCE, BlockVerdict, RevivalEvidence, RouteCheck, RouteHit
 from memory.tombstones.queries import TombstoneRow, found, told_one
-from memory.tombstones.saying import Said, said
+from memory.tombstones.saying import Said, Written, written
 
 BLOCKS = 100
 
@@ -82,64 +81,77 @@ def story(at: AsOf, *, id: UUID) -> Story:
     row = found(at, id=id)
     known = kept(at, [row])
     turns, verdicts, filed = known.turns[id], known.verdicts[id], known.filed[id]
-    hits = RouteHit.objects.filter(namespace=at.namespace, tombstone=id, seq__lte=at.seq)
-    shown = list(hits.order_by("-seq")[:BLOCKS])
-    wrote = said(at.namespace, [row.seq for row in (*turns, *verdicts, *filed, *shown)])
-    notes = _Notes(at.namespace, [*turns, *verdicts, *filed])
-    cleared = max((turn.seq for turn in turns if turn.kind == "retest_failed"), default=0)
-    steps = [Step(row.kind, *notes.of(row), wrote[row.seq], row.due_at) for row in turns]
+    hits = _hits(at, id)
+    said_of_it: tuple[Act | Judgement | Piece, ...] = (*turns, *verdicts, *filed)
+    noted = [(one.seq, one.item) for one in said_of_it]
+    addresses = [*addresses_of([row], known), *noted, *((hit.seq, hit.item) for hit in hits)]
+    notes = _Notes(written(at.namespace, addresses), {ref[:2] for ref in erased_parts(at.namespace, noted)})
+    wrote = notes.texts.said
+    steps = [Step(one.kind, *notes.of(one), wrote[one.seq], one.due_at) for one in turns]
     steps += [
-        Step("false_block" if row.is_false else "right_block", *notes.of(row), wrote[row.seq], check=row.route_check)
-        for row in verdicts
+        Step("false_block" if one.is_false else "right_block", *notes.of(one), wrote[one.seq], check=one.route_check)
+        for one in verdicts
     ]
     return Story(
-        told_one(at, row, known), _blocks(at, shown, verdicts, wrote),
-        _evidence(at, filed, notes, wrote, cleared=cleared), tuple(sorted(steps, key=lambda step: step.said.seq)),
+        told_one(at, row, known, notes.texts), _blocks(hits, verdicts, notes.texts),
+        _evidence(at, filed, turns, notes), tuple(sorted(steps, key=lambda step: step.said.seq)),
     )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
 class _Notes:
-    """The notes of rows, and what they mention."""
+    """The notes of rows, and what they mention; `gone` are the addresses where something is erased."""
 
-    def __init__(self, namespace: int, rows: Sequence[Any]) -> None:
-        addresses = [(row.seq, row.item) for row in rows]
-        self.texts = contents_of(namespace, addresses)
-        self.rests = mentions(namespace, addresses, kind=EVIDENCE)
-        self.gone = {(seq, item) for seq, item, _ in erased_parts(namespace, addresses)}
+    texts: Written
+    gone: set[Address]
 
-    def of(self, row: Any) -> tuple[str | None, tuple[Mention, ...]]:
+    def of(self, row: Act | Judgement | Piece) -> tuple[str | None, tuple[Mention, ...]]:
         """The note ("" where none was given, None where it is erased) and the mentions."""
         address = (row.seq, row.item)
-        return None if address in self.gone else self.texts[address].get("note", ""), self.rests[address]
+        note = None if address in self.gone else self.texts.texts[address].get("note", "")
+        return note, self.texts.rests[address]
 
 
-def _evidence(
-    at: AsOf, rows: Sequence[RevivalEvidence], notes: _Notes, wrote: Mapping[int, Said], *, cleared: int
-) -> tuple[Evidence, ...]:
-    names = names_of(at.namespace, [row.origin for row in rows])
-    pieces = []
-    for row in rows:
-        origin = "" if row.origin is None else names.get(row.origin, "erased")
-        note, rests = notes.of(row)
-        pieces.append(Evidence(
-            row.id, row.position, origin, note, rests, row.valid_until, at.valid_at < row.valid_until,
-            row.seq < cleared, wrote[row.seq],
-        ))  # fmt: skip
-    return tuple(pieces)
+def _evidence(at: AsOf, filed: Sequence[Piece], turns: Sequence[Act], notes: _Notes) -> tuple[Evidence, ...]:
+    cleared = max((turn.seq for turn in turns if turn.kind == "retest_failed"), default=0)
+    return tuple(
+        Evidence(
+            one.id, one.position, "erased" if one.origin is None else one.origin, *notes.of(one), one.valid_until,
+            at.valid_at < one.valid_until, one.seq < cleared, notes.texts.said[one.seq],
+        )
+        for one in filed
+    )  # fmt: skip
 
 
-def _blocks(
-    at: AsOf, hits: Sequence[RouteHit], verdicts: Sequence[BlockVerdict], wrote: Mapping[int, Said]
-) -> tuple[Block, ...]:
-    wanted = [hit.route_check for hit in hits]
-    rows = {row.id: row for row in RouteCheck.objects.filter(namespace=at.namespace, id__in=wanted)}
-    texts = contents_of(at.namespace, [(row.seq, row.item) for row in rows.values()])
-    names = names_of(at.namespace, [row.route for row in rows.values()])
-    latest = {row.route_check: "false" if row.is_false else "right" for row in verdicts}
-    blocks = []
-    for hit in hits:
-        row = rows[hit.route_check]
-        scope = texts[row.seq, row.item].get("content")
-        verdict = latest.get(row.id, "") if hit.reason == "blocked" else ""
-        blocks.append(Block(row.id, names.get(row.route), scope, hit.reason, verdict, wrote[hit.seq]))
-    return tuple(blocks)
+@dataclass(frozen=True, slots=True)
+class _Hit:
+    """A check that met the tombstone: where it stands, and what its route is called, None where that is erased."""
+
+    check: UUID
+    seq: int
+    item: int
+    reason: str
+    route: str | None
+
+
+def _hits(at: AsOf, tombstone: UUID) -> list[_Hit]:
+    """The newest checks that met it, BLOCKS at most."""
+    statement = (
+        "SELECT c.id, c.seq, c.item, h.reason, n.text FROM memory_routehit h"
+        " JOIN memory_routecheck c ON c.namespace_id = h.namespace_id AND c.id = h.route_check"
+        " LEFT JOIN memory_name n ON n.namespace_id = c.namespace_id AND n.id = c.route"
+        " WHERE h.namespace_id = %s AND h.tombstone = %s AND h.seq <= %s ORDER BY h.seq DESC LIMIT %s"
+    )
+    rows = sql.fetch(statement, [at.namespace, tombstone, at.seq, BLOCKS])
+    return [_Hit(sql.as_id(check), *row) for check, *row in rows]
+
+
+def _blocks(hits: Sequence[_Hit], verdicts: Sequence[Judgement], texts: Written) -> tuple[Block, ...]:
+    latest = {one.route_check: "false" if one.is_false else "right" for one in verdicts}
+    return tuple(
+        Block(
+            hit.check, hit.route, texts.texts[hit.seq, hit.item].get("content"), hit.reason,
+            latest.get(hit.check, "") if hit.reason == "blocked" else "", texts.said[hit.seq],
+        )
+        for hit in hits
+    )  # fmt: skip

@@ -15,7 +15,7 @@ from memory.base import clock
 from memory.ledger.operations.erasing import erase
 from memory.tombstones import queries
 from memory.tombstones.content import Revival
-from memory.tombstones.lives import false_block_limit
+from memory.tombstones.keeping import false_block_limit
 from memory.tombstones.models import Tombstone
 from memory.tombstones.operations import living
 from tests.browsers import browser

@@ -11,11 +11,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from memory.base import sql
 from memory.base.errors import NotFound
-from memory.ledger.models import Item, Reference
-from memory.ledger.queries.addressed import Address, erased_parts, items_at
+from memory.ledger.models import Item
+from memory.ledger.queries.addressed import Address
 
 CHUNK = 400
+_MENTIONED = (
+    "SELECT r.seq, r.from_item, i.kind, i.object, i.seq, i.item, EXISTS (SELECT 1 FROM memory_erasure e"
+    " WHERE e.namespace_id = i.namespace_id AND e.target_seq = i.seq AND e.target_item = i.item)"
+    " FROM memory_reference r JOIN memory_item i"
+    " ON i.namespace_id = r.namespace_id AND i.seq = r.to_seq AND i.item = r.to_item"
+    " WHERE r.namespace_id = %s AND r.kind = %s AND r.seq IN ({marks}) ORDER BY r.seq, r.item"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,21 +54,12 @@ def things(namespace: int, ids: Sequence[UUID]) -> list[Item]:
 def mentions(namespace: int, items: Iterable[Address], *, kind: str) -> dict[Address, tuple[Mention, ...]]:
     """{item: what it mentions by references of this kind}, in the order in which they were given."""
     wanted = set(items)
-    found: dict[Address, list[Address]] = {address: [] for address in wanted}
+    found: dict[Address, list[Mention]] = {address: [] for address in wanted}
     seqs = sorted({seq for seq, _ in wanted})
     for start in range(0, len(seqs), CHUNK):
-        rows = Reference.objects.filter(namespace=namespace, seq__in=seqs[start : start + CHUNK], kind=kind)
-        for seq, item, *to in rows.order_by("seq", "item").values_list("seq", "from_item", "to_seq", "to_item"):
+        chunk = seqs[start : start + CHUNK]
+        statement = _MENTIONED.format(marks=", ".join(["%s"] * len(chunk)))
+        for seq, item, what, about, *to, is_erased in sql.fetch(statement, [namespace, kind, *chunk]):
             if (seq, item) in wanted:
-                found[seq, item].append((to[0], to[1]))
-    told = _told(namespace, {target for targets in found.values() for target in targets})
-    return {address: tuple(told[target] for target in targets) for address, targets in found.items()}
-
-
-def _told(namespace: int, targets: set[Address]) -> dict[Address, Mention]:
-    gone = {(seq, item) for seq, item, _ in erased_parts(namespace, targets)}
-    rows = items_at(namespace, targets)
-    return {
-        (row.seq, row.item): Mention(row.kind, row.object, row.seq, row.item, (row.seq, row.item) in gone)
-        for row in rows
-    }  # fmt: skip
+                found[seq, item].append(Mention(what, sql.as_id(about), to[0], to[1], bool(is_erased)))
+    return {address: tuple(told) for address, told in found.items()}

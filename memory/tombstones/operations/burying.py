@@ -14,10 +14,11 @@ from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import OpenEntry, book_for, opened, retried
 from memory.ledger.operations.referring import reference_drafts
-from memory.tombstones.checking import Checked, Met, answer_of, checked, signs
+from memory.ledger.queries.contents import contents_of
+from memory.tombstones.checking import Checked, Met, addresses_of, answer_of, checked, signs
 from memory.tombstones.content import NewTombstone, request_of, require_whole
+from memory.tombstones.keeping import kept
 from memory.tombstones.kernel.scope import Scope, folded
-from memory.tombstones.lives import kept
 from memory.tombstones.models import EVIDENCE, RevivalCondition, RouteCheck, RouteHit, Tombstone
 
 
@@ -121,5 +122,6 @@ def _answered_before(namespace: int, seq: int) -> Answered:
     hits = dict(RouteHit.objects.filter(namespace=namespace, seq=seq).values_list("tombstone", "reason"))
     rows = list(Tombstone.objects.filter(namespace=namespace, id__in=list(hits)))
     known = kept(AsOf(namespace, seq=seq, head=seq, valid_at=clock.now()), rows)
-    found = answer_of([Met(sign, hits[sign.id]) for sign in signs(namespace, rows, known)])
+    texts = contents_of(namespace, addresses_of(rows, known))
+    found = answer_of([Met(sign, hits[sign.id]) for sign in signs(rows, known, texts)])
     return Answered(replace(found, verdict=first.verdict, reason=first.reason), first.id, seq, replayed=True)

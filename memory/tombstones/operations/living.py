@@ -16,9 +16,10 @@ from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import OpenEntry, book_for, opened, retried
 from memory.ledger.operations.referring import reference_drafts
 from memory.ledger.queries.contents import contents_of
+from memory.tombstones.keeping import kept
 from memory.tombstones.kernel.life import Standing
 from memory.tombstones.kernel.scope import folded
-from memory.tombstones.lives import false_block_limit, kept, standings
+from memory.tombstones.lives import standings
 from memory.tombstones.models import (
     EVIDENCE,
     BlockVerdict,
@@ -233,7 +234,7 @@ def _standing(by: Actor, entry: OpenEntry, tombstone: UUID) -> tuple[Tombstone, 
     """The tombstone as it stands before this entry, at its instant."""
     row = require(by.namespace, tombstone)
     at = AsOf(by.namespace, seq=entry.seq - 1, head=entry.seq - 1, valid_at=entry.recorded_at)
-    return row, standings(at, [row], kept(at, [row]), limit=false_block_limit(at))[row.id]
+    return row, standings(at, [row], kept(at, [row]))[row.id]
 
 
 def _require_state(now: Standing, *states: str) -> None:
