@@ -33,6 +33,13 @@ _WORDS = {
     "union_tag_not_found": "missing",
     "string_pattern_mismatch": "pattern",
 }
+_EXPECTED = {
+    "missing": "a value",
+    "union_tag_not_found": "a value",
+    "extra_forbidden": "no field of this name",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,10 +184,8 @@ def _word(kind: str) -> str:
 
 
 def _expected(kind: str, message: str, context: Mapping[str, Any]) -> str:
-    if kind in ("missing", "union_tag_not_found"):
-        return "a value"
-    if kind == "extra_forbidden":
-        return "no field of this name"
+    if kind in _EXPECTED:
+        return _EXPECTED[kind]
     if kind in ("literal_error", "union_tag_invalid"):
         return str(context.get("expected") or context.get("expected_tags")).replace("'", "")
     if kind == "string_pattern_mismatch":

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
 from memory.base import instants
@@ -49,6 +49,13 @@ def _read_id(value: object) -> UUID:
     return UUID(value)
 
 
+def trimmed(value: str) -> str:
+    """The text. A name with white space at an end looks like the one without and would be another."""
+    if value != value.strip():
+        raise PydanticCustomError("pattern", "text without white space at its ends")
+    return value
+
+
 def _bounded(value: object) -> object:
     if isinstance(value, str) and len(value) > CONTENT_CHARS:
         raise PydanticCustomError("too_large", "at most {most} characters", {"most": CONTENT_CHARS})
@@ -63,6 +70,10 @@ Id = Annotated[UUID, BeforeValidator(_read_id)]
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Seq = Annotated[int, Field(strict=True, ge=1, le=INTEGER_LIMIT)]
 Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
+Subject = Annotated[
+    str, Field(min_length=1, max_length=NAME_CHARS, json_schema_extra={"pattern": r"^\S([\s\S]*\S)?$"}),
+    AfterValidator(trimmed),
+]  # fmt: skip
 Note = Annotated[str, Field(max_length=NOTE_CHARS)]
 Reason = Annotated[str, Field(min_length=1, max_length=NOTE_CHARS, pattern=r"\S")]
 Word = Annotated[str, Field(min_length=1, max_length=100)]

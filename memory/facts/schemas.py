@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, Field, StrictBool, field_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    WithJsonSchema,
+    field_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from memory.base.canonical import INTEGER_LIMIT
 from memory.base.errors import DomainError
-from memory.base.schemas import Act, BatchError, Given, Id, Instant, Name, Note, Reason, Word, Written
+from memory.base.schemas import Act, BatchError, Given, Id, Instant, Note, Reason, Subject, Word, Written, trimmed
 from memory.base.text import NOTE_CHARS, TYPE_PATTERN
 from memory.facts.content import VALUE_CHARS, NewFact
 from memory.facts.operations.adjudicating import Asked
@@ -26,11 +38,35 @@ HIDDEN = ("superseded", "withdrawn", "erased", "held")
 
 Answers = Mapping[int, AssertedFact | DomainError]
 Attribute = Annotated[str, Field(pattern=f"^{TYPE_PATTERN.pattern}$")]
-# A number is one as it was sent: true is no number, and "2" is a text.
-Text = Annotated[str, Field(min_length=1, max_length=VALUE_CHARS, strict=True)]
-Integer = Annotated[int, Field(strict=True, ge=-INTEGER_LIMIT, le=INTEGER_LIMIT)]
-Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-ValueIn = StrictBool | Integer | Number | Text
+
+
+def _read_value(value: object) -> object:
+    """The value where it is one: a number is one as it was sent, so that true is no number, and "2" is a text."""
+    fault = "value_type"
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.strip():
+        fault = "value_too_long" if len(value) > VALUE_CHARS else ""
+    elif isinstance(value, int):
+        fault = "value_size" if abs(value) > INTEGER_LIMIT else ""
+    elif isinstance(value, float):
+        fault = "" if math.isfinite(value) else "value_size"
+    if fault == "value_size":
+        raise PydanticCustomError("value_size", "a number from -{most} to {most}", {"most": INTEGER_LIMIT})
+    if fault:
+        expected = "text of 1 to {most} characters, a number or true/false"
+        raise PydanticCustomError(fault, expected, {"most": VALUE_CHARS})
+    return value
+
+
+# A union told by its members would name each of them for one fault.
+ValueIn = Annotated[
+    StrictBool | StrictInt | StrictFloat | StrictStr, BeforeValidator(_read_value),
+    WithJsonSchema({"anyOf": [
+        {"type": "boolean"}, {"type": "integer", "minimum": -INTEGER_LIMIT, "maximum": INTEGER_LIMIT},
+        {"type": "number"}, {"type": "string", "minLength": 1, "maxLength": VALUE_CHARS, "pattern": r"\S"},
+    ]}),
+]  # fmt: skip
 
 
 def _after_start(value: datetime | None, info: Any) -> datetime | None:
@@ -44,30 +80,51 @@ class FactSource(Given):
     """Where a fact comes from: how near, which origin it goes back to, and where in it."""
 
     class_: Annotated[Literal["first_hand", "relayed", "derived"], Field(alias="class")] = "derived"
-    origin: Annotated[str, Field(max_length=400)] = ""
+    origin: Annotated[str, Field(max_length=400), AfterValidator(trimmed)] = ""
     pointer: Annotated[str, Field(max_length=NOTE_CHARS)] = ""
 
 
 class ConfidenceIn(Given):
     """How sure the writer is, and on which scale; it decides nothing."""
 
-    value: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
-    scale: Word
+    value: Annotated[float, Field(strict=True, ge=0, le=1, allow_inf_nan=False)]
+    scale: Annotated[Word, AfterValidator(trimmed)]
+
+
+def _read_confidence(value: object) -> object:
+    """A number alone is on no scale."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1:
+        return ConfidenceIn.model_construct(value=float(value), scale="")
+    if value is None or (isinstance(value, dict) and {"value", "scale"} <= value.keys()):
+        return value
+    raise PydanticCustomError("confidence_type", "a number from 0 to 1, or {value, scale}")
+
+
+_SHARE: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
+ConfidenceField = Annotated[
+    ConfidenceIn | None, BeforeValidator(_read_confidence),
+    WithJsonSchema({"anyOf": [
+        _SHARE,
+        {"type": "object", "required": ["value", "scale"], "additionalProperties": False,
+         "properties": {"value": _SHARE, "scale": {"type": "string", "minLength": 1, "maxLength": 100}}},
+        {"type": "null"},
+    ]}),
+]  # fmt: skip
 
 
 class FactIn(Act):
     """A fact to be asserted. Without `valid_from` it holds from the instant of recording on."""
 
     id: Id | None = None
-    subject: Name
+    subject: Subject
     attribute: Attribute
     value: ValueIn
     stance: Literal["asserts", "denies"] = "asserts"
     valid_from: Instant | None = None
     valid_to: Instant | None = None
     source: FactSource = Field(default_factory=FactSource)
-    confidence: Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)] | ConfidenceIn | None = None
-    candidate: bool = False
+    confidence: ConfidenceField = None
+    candidate: StrictBool = False
     note: Note = ""
     references: Annotated[list[Id], Field(max_length=REFERENCES)] = Field(default_factory=list)
 
@@ -75,7 +132,7 @@ class FactIn(Act):
 
     def given(self) -> NewFact:
         sure = self.confidence
-        value, scale = (sure.value, sure.scale) if isinstance(sure, ConfidenceIn) else (sure, "")
+        value, scale = (None, "") if sure is None else (sure.value, sure.scale)
         return NewFact(
             subject=self.subject, attribute=self.attribute, value=self.value, id=self.id, stance=self.stance,
             valid_from=self.valid_from, valid_to=self.valid_to, source_class=self.source.class_,

@@ -25,9 +25,13 @@ Limit = Annotated[int, Field(ge=1, le=LIST_ITEMS)]
 
 
 class Point(BaseModel):
-    """The as-of point of a read; without it the answer is of now."""
+    """The as-of point of a read; without it the answer is of now.
 
-    valid_at: str = Field("", max_length=40, description="true at this instant (RFC 3339)")
+    Without `valid_at` a read is of the present instant whatever `known_at` says, so that its answer moves on with the
+    clock: only where both are given is it the same for ever.
+    """
+
+    valid_at: str = Field("", max_length=40, description="true at this instant (RFC 3339); without it, at present")
     known_at: str = Field("", max_length=60, description="as recorded by: an instant, seq:N, or source:<instant>")
 
     def at(self, namespace: int) -> AsOf:

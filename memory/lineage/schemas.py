@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, field_validator
+from pydantic import Field, StrictBool, field_validator
 
 from memory.base.errors import Invalid
 from memory.base.intervals import Interval
@@ -128,7 +128,7 @@ class CompileIn(Derivation):
     sources: Annotated[list[Id], Field(max_length=SOURCES)] = Field(default_factory=list)
     function: FunctionIn
     output: Literal["compiled", "public"] = "compiled"
-    redacted: bool = False
+    redacted: StrictBool = False
     covers: Word | None = None
     content: Content | None = None
     id: Id | None = None

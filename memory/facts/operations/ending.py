@@ -109,6 +109,10 @@ def require_supersedable(row: FactState, seq: int, *, at: datetime) -> None:
         raise Conflict(f"{row.id} is superseded already, from {_shown(row.superseded_at)} on.", id=str(row.id))
     if word(row, seq) == "held":
         raise Conflict(f"{row.id} is held for a review; reject it instead.", id=str(row.id))
+    if at < row.valid_from:
+        # At its beginning is the earliest: there it was never true, and a supersession corrects it whole.
+        expected = f"an instant from the fact's beginning on, {_shown(row.valid_from)}"
+        raise Invalid.at("at", expected=expected, got=_shown(at))
     if row.valid_to is not None and at >= row.valid_to:
         raise Invalid.at("at", expected=f"an instant before the fact ends, {_shown(row.valid_to)}", got=_shown(at))
 

@@ -1,0 +1,70 @@
+"""What the routes of facts refuse and where they say so, what lists leave out, and what recall could not tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.contract.callers import caller
+from tests.facts.stating import SPRING, SUMMER, state
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+VALUE = "text of 1 to 1000 characters, a number or true/false"
+CONFIDENCE = "a number from 0 to 1, or {value, scale}"
+TRIMMED = "text without white space at its ends"
+FACT = {"subject": "staging", "attribute": "port", "value": 5433}
+REFUSED: list[tuple[dict[str, Any], list[str], str]] = [
+    *(({"value": value}, ["value"], VALUE) for value in ("x" * 1001, "", " \n", None, {}, [])),
+    *(({"confidence": one}, ["confidence"], CONFIDENCE) for one in (2, "0.5", True, {}, [], {"value": 1})),
+    ({"confidence": {"value": 2, "scale": "odds"}}, ["confidence", "value"], "less than or equal to 1"),
+    *(({"subject": subject}, ["subject"], TRIMMED) for subject in ("  ", " staging", "staging\n")),
+    ({"source": {"origin": "desk "}}, ["source", "origin"], TRIMMED),
+    ({"confidence": {"value": 1, "scale": " "}}, ["confidence", "scale"], TRIMMED),
+    *(({"candidate": word}, ["candidate"], "a valid boolean") for word in ("yes", 1)),
+]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def test_a_fact_that_does_not_fit_is_refused_once_and_where_it_is_wrong(world: World) -> None:
+    scout, head = caller(world, world.scout), world.now().seq
+    for change, loc, expected in REFUSED:
+        wrong = {**FACT, **change}
+        for path, body, under in (("/facts", wrong, []), ("/facts/batch", [FACT, wrong], [1])):
+            answer = scout.post(path, body)
+            told = [(error["loc"], error["expected"]) for error in answer.json()["errors"]]
+            assert (answer.status_code, told) == (422, [([*under, *loc], expected)]), change
+    for item in ("staging", None, 5, []):
+        (error,) = scout.post("/facts/batch", [FACT, item]).json()["errors"]
+        assert (error["loc"], error["expected"]) == ([1], "an object")
+    pair = {"cardinality": "many", "exclusive": [["a", None]]}
+    (error,) = scout.put("/attributes/port", pair).json()["errors"]
+    assert (error["loc"], error["expected"]) == (["exclusive", 0, 1], VALUE)
+    assert world.now().seq == head
+    for good in ({"confidence": 0.5}, {"confidence": {"value": 1, "scale": "odds"}}, {"value": " padded"},
+                 {"value": False}, {"value": -0.5}, {"confidence": None, "candidate": True}):  # fmt: skip
+        assert scout.post("/facts", {**FACT, **good}).status_code == 201, good
+
+
+def test_a_compiled_record_is_redacted_where_that_is_said_and_not_where_it_is_likely(world: World) -> None:
+    body = {"kind": "compile", "sources": [str(world.save().id)], "function": {"name": "digest", "version": "1"},
+            "content": "short", "redacted": "yes"}  # fmt: skip
+    answer = caller(world, world.scout).post("/derivations", body)
+    assert (answer.status_code, [error["loc"] for error in answer.json()["errors"]]) == (422, [["redacted"]])
+
+
+def test_a_fact_is_superseded_from_its_beginning_on_at_the_earliest(world: World) -> None:
+    fact = state(world, "city", "Bonn", valid_from=SUMMER)
+    scout = caller(world, world.scout)
+    early = scout.post(f"/facts/{fact}/supersede", {"at": SPRING.isoformat(), "reason": "it moved"})
+    (error,) = early.json()["errors"]
+    assert (early.status_code, error["loc"]) == (422, ["at"])
+    assert error["expected"] == "an instant from the fact's beginning on, 2026-06-01T00:00:00.000000Z"
+    whole = scout.post(f"/facts/{fact}/supersede", {"at": SUMMER.isoformat(), "reason": "it never was there"})
+    assert whole.status_code == 200
