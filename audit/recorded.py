@@ -1,6 +1,7 @@
 """What an act has written, told by the page that its redirect leads to: once, in words, with the entry."""
 
 from dataclasses import dataclass
+from uuid import UUID
 
 from django.contrib import messages
 from django.http import HttpRequest
@@ -8,24 +9,30 @@ from django.http import HttpRequest
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """One act that the ledger has; `replayed` where the same form was sent before."""
+    """One act that the ledger has; `replayed` where the same form was sent before.
+
+    `about` is the id of what it was done to, for a page that names that; "" where the words do.
+    """
 
     words: str
     seq: int
     url: str
     replayed: bool
+    about: str = ""
 
 
-def tell(request: HttpRequest, words: str, *, seq: int, replayed: bool = False) -> None:
-    """Keep for the next page that the act stands as entry `seq`."""
-    messages.success(request, words, extra_tags=f"{seq} {'replayed' if replayed else ''}".strip())
+def tell(request: HttpRequest, words: str, *, seq: int, replayed: bool = False, about: UUID | None = None) -> None:
+    """Keep for the next page that the act stands as entry `seq`; of names only the id is kept."""
+    tags = (str(seq), "replayed" if replayed else "", "" if about is None else str(about))
+    messages.success(request, words, extra_tags=" ".join(tags).rstrip())
 
 
 def told(request: HttpRequest, *, carry: str) -> tuple[Recorded, ...]:
     """What was kept; it is forgotten by being asked for."""
     found = []
     for message in messages.get_messages(request):
-        seq, _, mark = (message.extra_tags or "").partition(" ")
+        seq, mark, about, *_ = [*(message.extra_tags or "").split(" "), "", ""]
         if seq.isdecimal():
-            found.append(Recorded(str(message.message), int(seq), f"/ledger/{seq}{carry}", mark == "replayed"))
+            url = f"/ledger/{seq}{carry}"
+            found.append(Recorded(str(message.message), int(seq), url, mark == "replayed", about))
     return tuple(found)

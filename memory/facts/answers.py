@@ -8,10 +8,11 @@ from uuid import UUID
 from pydantic import BaseModel
 
 from memory.base.schemas import Instant, Listed, Read
-from memory.facts.queries.conflicts import Case, CaseLine, CasePage, CaseSide, Verdict
+from memory.facts.queries.conflicts import Case, CaseLine, CasePage, CaseSide
 from memory.facts.queries.detail import FactDetail, Turn
 from memory.facts.queries.status import EntityStatus, FactLine, ValueLine
 from memory.facts.queries.timeline import FactPiece, FactTimeline
+from memory.facts.queries.verdicts import Verdict
 from memory.ledger.queries.mentions import Mention
 
 Scalar = str | int | float | bool
@@ -95,9 +96,10 @@ class EntityList(Listed[EntityOut]):
 
     @classmethod
     def of(
-        cls, found: list[EntityStatus], *, after: int | None, total: int, is_capped: bool, **told: Any
+        cls, found: list[EntityStatus], *, after: int | None, total: int, is_capped: bool, n_held: int = 0, **told: Any
     ) -> EntityList:  # fmt: skip
-        hidden: dict[str, int] = {}
+        """`n_held` held facts are of subjects and attributes that the list leaves out."""
+        hidden: dict[str, int] = {"held": n_held} if n_held else {}
         for one in found:
             for why, count in (one.hidden or {}).items():
                 hidden[why] = hidden.get(why, 0) + count
@@ -252,13 +254,15 @@ class CaseSideOut(BaseModel):
 
 
 class VerdictLineOut(BaseModel):
-    """A verdict that was given."""
+    """A verdict that was given, with what its two sides said; a value is null once erased."""
 
     seq: int
     recorded_at: Instant
     verdict: str
     a: UUID
     b: UUID
+    a_value: Scalar | None
+    b_value: Scalar | None
     split_at: Instant | None
     reason: str | None
 
@@ -268,7 +272,11 @@ class VerdictLineOut(BaseModel):
 
 
 class CaseOut(Read):
-    """A conflict whole. `version` is what a verdict names in If-Match, so that it decides what was seen."""
+    """A conflict whole. `version` is what a verdict names in If-Match, so that it decides what was seen.
+
+    It is open since `opened_seq`, or was until `closed_seq`. Both are null where the value of one side is erased
+    (`has_erased`): only the verdicts remain.
+    """
 
     id: UUID
     subject: str
@@ -276,6 +284,9 @@ class CaseOut(Read):
     is_open: bool
     opened_seq: int | None
     opened_at: Instant | None
+    closed_seq: int | None
+    closed_at: Instant | None
+    has_erased: bool
     kind: str
     a: CaseSideOut | None
     b: CaseSideOut | None
@@ -292,8 +303,8 @@ class CaseOut(Read):
         plain = {
             name: getattr(one, name)
             for name in (
-                "id", "subject", "attribute", "is_open", "opened_seq", "opened_at", "kind", "shared_from", "shared_to",
-                "n_clashes", "version",
+                "id", "subject", "attribute", "is_open", "opened_seq", "opened_at", "closed_seq", "closed_at",
+                "has_erased", "kind", "shared_from", "shared_to", "n_clashes", "version",
             )
         }  # fmt: skip
         return cls(

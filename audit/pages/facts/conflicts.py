@@ -18,32 +18,24 @@ from django.shortcuts import render
 from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.http import require_safe
 
-from audit import recorded
 from audit.access import Visit, page, person_names
 from audit.charts.intervals import Stretch, intervals_svg
 from audit.entry_words import object_url
 from audit.frame import address, short_age, words
 from audit.navigation import Link
 from audit.pages.facts.forms import VerdictForm
+from audit.pages.facts.settled import VERDICTS, ended, settled, told
 from audit.pages.facts.values import CLASSES, FactShown, case_url, fact_shown, shown, support, within
 from audit.secrets import covered
 from audit.templatetags.console import count, day
 from memory.base.errors import Invalid
 from memory.facts.operations.adjudicating import OWNERS_VERDICT
 from memory.facts.queries import conflicts as reads
-from memory.facts.queries.conflicts import Case, CaseLine, CaseSide, Verdict
+from memory.facts.queries.conflicts import Case, CaseLine, CaseSide
 from memory.facts.queries.queue import MOST, Queued, queue
 from memory.facts.queries.relying import Relying, relying_on
 
 KINDS = {"overlap": "values that exclude each other", "contradiction": "one denies what the other asserts"}
-VERDICTS = (
-    ("keep_a", "Keep A", "side B is retracted as wrong"),
-    ("keep_b", "Keep B", "side A is retracted as wrong"),
-    ("split_at", "Split at a date", "the side that begins first holds until then, the other from then on"),
-    ("both_hold", "Both hold", "the attribute may have many values from now on; a change of it is an owner’s"),
-    ("retract_both", "Retract both", "neither holds; the status becomes unknown"),
-    ("needs_more", "Needs more", "the case stays open, marked as waiting for evidence"),
-)  # fmt: skip
 MOST_SHOWN = 12
 PAGE = 50
 
@@ -103,17 +95,6 @@ class Choice:
     is_chosen: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Settled:
-    """A verdict that was given before."""
-
-    verdict: Verdict
-    label: str
-    who: str
-    reason: str
-    entry: Link
-
-
 @require_safe
 @page("conflicts")
 def index(request: HttpRequest, visit: Visit) -> HttpResponse:
@@ -126,7 +107,7 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     context = {
         "count_text": total,
         "rows": [_row(visit, line) for line in found.items],
-        "told": recorded.told(request, carry=visit.carry),
+        "told": told(request, visit),
         "oldest_url": address(request.path, visit.frame.carried) if after else "",
         "newer_url": address(request.path, [*visit.frame.carried, ("after", str(found.next_place))])
         if found.next_place is not None
@@ -148,7 +129,7 @@ def _row(visit: Visit, line: CaseLine) -> CaseRow:
 def case(request: HttpRequest, visit: Visit, case: UUID) -> HttpResponse:
     """One case with its verdict form."""
     found = reads.case(visit.at, id=case, a=_named(request, "a"), b=_named(request, "b"))
-    context = {**case_context(visit, found), "told": recorded.told(request, carry=visit.carry)}
+    context = {**case_context(visit, found), "told": told(request, visit)}
     return render(request, "facts/case.html", context)
 
 
@@ -185,7 +166,8 @@ def case_context(visit: Visit, found: Case, *, form: VerdictForm | None = None) 
         "sides": sides,
         "fields": _fields(visit, found, names) if sides else (),
         "picture": _picture(found),
-        "verdicts": [_settled(visit, one, names) for one in found.verdicts],
+        "verdicts": [settled(visit, one, names) for one in found.verdicts],
+        "ended": ended(visit, found, names),
         "form": form if may and sides else None,
         "choices": _choices(visit, form),
         "may_settle": may,
@@ -235,7 +217,8 @@ def _sides(visit: Visit, found: Case) -> tuple[SideShown, ...]:
 
 def _persons(found: Case) -> set[int]:
     sides = [line.person for side in (found.a, found.b) if side is not None for line in side.facts]
-    return {person for person in (*sides, *(one.person for one in found.verdicts)) if person is not None}
+    others = [one.person for one in (*found.verdicts, found.ended) if one is not None]
+    return {person for person in (*sides, *others) if person is not None}
 
 
 def _fields(visit: Visit, found: Case, names: Mapping[int, str]) -> tuple[Field, ...]:
@@ -302,12 +285,4 @@ def _choices(visit: Visit, form: VerdictForm | None) -> tuple[Choice, ...]:
             "an owner’s verdict" if value == OWNERS_VERDICT and not visit.actor.may("own") else "", value == chosen,
         )
         for value, label, consequence in VERDICTS
-    )  # fmt: skip
-
-
-def _settled(visit: Visit, one: Verdict, names: Mapping[int, str]) -> Settled:
-    label = next(label for value, label, _ in VERDICTS if value == one.verdict)
-    who = names.get(one.person or 0, "the system" if one.person is None else f"person {one.person}")
-    return Settled(
-        one, label, who, covered(one.reason or ""), Link(count(one.seq), f"/ledger/{one.seq}{visit.carry}")
     )  # fmt: skip

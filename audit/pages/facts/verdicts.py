@@ -1,7 +1,7 @@
 """The verdict on a conflict: previewed, sent, refused with the draft kept, and recorded with the next case.
 
 Invariants
-- A preview writes nothing. A verdict is one entry, and the page that follows names it.
+- A preview writes nothing. A verdict is one entry, and the page that follows names it and the case that it settled.
 - A verdict on a case that has moved is answered 412: what stands now beside the draft, and a form for that.
 - Any other refusal keeps what was typed. A form carries a key: sent twice, it is written once.
 """
@@ -16,8 +16,9 @@ from django.shortcuts import render
 
 from audit import recorded
 from audit.access import Visit, is_partial, page, problem_of
-from audit.pages.facts.conflicts import VERDICTS, case_context, fresh_form, next_url
+from audit.pages.facts.conflicts import case_context, fresh_form, next_url
 from audit.pages.facts.forms import PreviewForm, VerdictForm
+from audit.pages.facts.settled import LABELS
 from audit.posting import posted
 from audit.templatetags.console import count
 from memory.base.errors import DomainError, StaleVersion
@@ -27,8 +28,6 @@ from memory.facts.queries import conflicts as reads
 from memory.facts.queries.conflicts import Case
 from memory.facts.queries.queue import queue
 from memory.ledger.queries import asof
-
-LABELS = {value: label for value, label, _ in VERDICTS}
 
 
 @posted("/facts/conflicts/{case}")
@@ -46,9 +45,8 @@ def verdict(request: HttpRequest, visit: Visit, case: UUID) -> HttpResponseBase:
         return _stale(request, visit, case, given, error)
     except DomainError as error:
         return _again(request, visit, case, form, status=error.status, error=error)
-    recorded.tell(
-        request, f"The verdict “{LABELS[given['verdict']]}” is recorded", seq=done.seq, replayed=done.replayed
-    )
+    words = f"The verdict “{LABELS[given['verdict']]}” is recorded"
+    recorded.tell(request, words, seq=done.seq, replayed=done.replayed, about=case)
     return HttpResponseRedirect(next_url(visit, before, case) or f"/facts/conflicts{visit.carry}")
 
 

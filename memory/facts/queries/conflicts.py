@@ -3,6 +3,7 @@
 - A case is one subject and attribute. Two of its facts are shown beside each other: the oldest that clash, or those
   that are asked for.
 - `version` covers what a verdict would rest on; it moves with any fact, declaration or verdict of the case.
+- A settled case tells of its last span; one whose values were erased is in no span, and tells of its verdicts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Q, QuerySet
@@ -27,11 +27,11 @@ from memory.facts.kernel.values import Side, Spec, Value, side_of
 from memory.facts.models import Adjudication, ConflictCase, FactState
 from memory.facts.queries.counting import counting_rows
 from memory.facts.queries.status import FactLine, line_of
+from memory.facts.queries.verdicts import Ended, Verdict, ended_by, entity_of, has_erased, verdicts_of
 from memory.facts.specs import specs_at
 from memory.facts.states import Entity, counting
 from memory.ledger.models import Entry
 from memory.ledger.queries.addressed import Address
-from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.mentions import Mention, mentions
 from memory.records.models import DOC_ITEM_BITS, address_of, doc_of
 
@@ -66,20 +66,6 @@ class CasePage:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a person decided of the case before."""
-
-    seq: int
-    recorded_at: datetime
-    person: int | None
-    verdict: str
-    a: UUID
-    b: UUID
-    split_at: datetime | None
-    reason: str | None
-
-
-@dataclass(frozen=True, slots=True)
 class CaseSide:
     """One of the two sides shown: its leading fact with its item, all that say the same, their origins and evidence."""
 
@@ -92,7 +78,11 @@ class CaseSide:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One case at a point. `a` and `b` are None where nothing clashes any more; `n_clashes` counts the pairs."""
+    """One case at a point. `a` and `b` are None where nothing clashes any more; `n_clashes` counts the pairs.
+
+    It was open from `opened_seq` until `closed_seq`, both of its last span; `ended` is the act that closed it without
+    a verdict. `has_erased`: it is in no span any more, because the value of one side is erased.
+    """
 
     id: UUID
     subject: str
@@ -101,6 +91,10 @@ class Case:
     is_open: bool
     opened_seq: int | None
     opened_at: datetime | None
+    closed_seq: int | None
+    closed_at: datetime | None
+    ended: Ended | None
+    has_erased: bool
     kind: str
     a: CaseSide | None
     b: CaseSide | None
@@ -150,7 +144,7 @@ class Clashing:
 
 def clashing(namespace: int, case: UUID, *, seq: int) -> Clashing:
     """What clashes in the case as known by entry `seq`. Raises NotFound."""
-    entity = ConflictCase.objects.filter(namespace=namespace, id=case).values_list("subject", "attribute").first()
+    entity = entity_of(namespace, case)
     if entity is None:
         raise NotFound(f"There is no conflict {case}.")
     rows = counting_rows(namespace, [entity], seq=seq)[entity]
@@ -238,28 +232,39 @@ def _needing_more(at: AsOf, ids: Sequence[UUID]) -> dict[UUID, datetime]:
 def case(at: AsOf, *, id: UUID, a: UUID | None = None, b: UUID | None = None) -> Case:
     """One case at the point. Raises NotFound, Invalid (facts that do not clash there)."""
     found = clashing(at.namespace, id, seq=at.seq)
-    spans = list(
-        ConflictCase.objects.filter(namespace=at.namespace, id=id, opened_seq__lte=at.seq).order_by("opened_seq")
-    )
-    if not spans:
+    verdicts = verdicts_of(at, id)
+    span = _span(at, id)
+    is_erased = span is None and has_erased(at, found.entity)
+    if span is None and not is_erased and not verdicts:
         raise NotFound(f"There is no conflict {id} as of entry {at.seq}.")
-    open_span = spans[-1] if spans[-1].closed_seq is None or spans[-1].closed_seq > at.seq else None
-    verdicts = _verdicts(at, id)
     texts = labels(
         at.namespace, names={*found.entity, *(name for row in found.rows for name in (row.origin, row.scale))},
         agents={row.agent for row in found.rows},
     )  # fmt: skip
     shown = found.shown(a, b) if found.pairs else None
     rests = _rests(at, found, shown)
-    opened = open_span.opened_seq if open_span is not None else None
+    opened, closed = (span.opened_seq, span.closed_seq) if span is not None else (None, None)
+    told = dict(_instants(at, [seq for seq in (opened, closed) if seq is not None]))
+    is_settled = any(one.seq == closed for one in verdicts)
     return Case(
         id, texts.names.get(found.entity[0], "erased"), texts.names.get(found.entity[1], "erased"), found.entity,
-        open_span is not None, opened, None if opened is None else dict(_instants(at, [opened]))[opened],
+        span is not None and closed is None, opened, None if opened is None else told[opened], closed,
+        None if closed is None else told[closed],
+        None if closed is None or is_settled else ended_by(at, found.entity, seq=closed), is_erased,
         _kind(found.pairs), None if shown is None else _side(at, found, (shown.a, shown.b), texts, rests),
         None if shown is None else _side(at, found, (shown.b, shown.a), texts, rests),
         None if shown is None else shown.start, None if shown is None else shown.end, _values(found.pairs),
         len(found.pairs), found.spec, verdicts, found.version,
     )  # fmt: skip
+
+
+def _span(at: AsOf, id: UUID) -> ConflictCase | None:
+    """The last span of the case by the point, without an end that came later."""
+    spans = ConflictCase.objects.filter(namespace=at.namespace, id=id, opened_seq__lte=at.seq)
+    last = spans.order_by("-opened_seq").first()
+    if last is not None and last.closed_seq is not None and last.closed_seq > at.seq:
+        last.closed_seq = None
+    return last
 
 
 def _rests(at: AsOf, found: Clashing, shown: Clash | None) -> dict[Address, tuple[Mention, ...]]:
@@ -283,19 +288,4 @@ def _side(
         line_of(lead, at, texts), lead.item, lines,
         tuple(dict.fromkeys(line.origin or line.agent_name or f"person {line.person}" for line in lines)),
         rests[lead.seq, lead.item],
-    )  # fmt: skip
-
-
-def _verdicts(at: AsOf, case: UUID) -> tuple[Verdict, ...]:
-    rows = list(Adjudication.objects.filter(namespace=at.namespace, case=case, seq__lte=at.seq).order_by("seq", "item"))
-    parts: Mapping[Any, Any] = contents_of(at.namespace, [(row.seq, row.item) for row in rows])
-    entries = {
-        entry.seq: entry for entry in Entry.objects.filter(namespace=at.namespace, seq__in=[r.seq for r in rows])
-    }
-    return tuple(
-        Verdict(
-            row.seq, entries[row.seq].recorded_at, entries[row.seq].person, row.verdict, row.a, row.b, row.split_at,
-            parts[row.seq, row.item].get("note"),
-        )
-        for row in rows
     )  # fmt: skip
