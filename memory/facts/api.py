@@ -102,8 +102,9 @@ def index(request: Entered, point: Query[Point], where: Query[FactFilter], wante
         include=wanted.words, after=where.after, limit=where.limit, reader=request.auth,
     )  # fmt: skip
     return EntityList.of(
-        list(found.items), after=found.next_doc, total=found.total, is_capped=found.is_capped, **rests_on(at)
-    )
+        list(found.items), after=found.next_doc, total=found.total, is_capped=found.is_capped, n_held=found.n_held,
+        **rests_on(at),
+    )  # fmt: skip
 
 
 @routes.read("/facts/timeline", answer=FactTimelineOut)

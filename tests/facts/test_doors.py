@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from memory.agents import operations as agents
+from memory.records.reviewing import Target, review
 from tests.contract.callers import caller
-from tests.facts.stating import SPRING, SUMMER, state
+from tests.facts.stating import SHOP, SPRING, SUMMER, state
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -68,3 +70,32 @@ def test_a_fact_is_superseded_from_its_beginning_on_at_the_earliest(world: World
     assert error["expected"] == "an instant from the fact's beginning on, 2026-06-01T00:00:00.000000Z"
     whole = scout.post(f"/facts/{fact}/supersede", {"at": SUMMER.isoformat(), "reason": "it never was there"})
     assert whole.status_code == 200
+
+
+def hidden_and_shown(who: Any, **query: str) -> tuple[list[tuple[str, str]], int | None]:
+    told = who.get("/facts", **query).json()
+    return [(item["subject"], item["attribute"]) for item in told["items"]], told["hidden"].get("held")
+
+
+def test_what_is_held_alone_is_counted_to_all_and_listed_to_people_and_its_author(world: World) -> None:
+    state(world, "city", "Bonn", subject="depot")
+    agents.change_setting(world.alice, name="review_policy", value="kind=fact -> hold 7 d")
+    other = world.agent("other")
+    mine, theirs = state(world, "owner", "Anna"), state(world, "owner", "Bert", subject="safe", by=other)
+    state(world, "city", "Kiel", subject="depot")
+    scout, owner = caller(world, world.scout), caller(world, world.alice)
+    shop, safe, depot = (SHOP, "owner"), ("safe", "owner"), ("depot", "city")
+    for who in (scout, owner):
+        assert hidden_and_shown(who) == ([depot], 3)
+        assert hidden_and_shown(who, subject="safe") == ([], 1)
+        assert hidden_and_shown(who, status="known") == ([depot], 1)
+    assert hidden_and_shown(owner, include="held") == ([safe, shop, depot], 3)
+    assert hidden_and_shown(scout, include="held") == ([shop, depot], 3)
+    assert hidden_and_shown(scout, include="held", subject="safe") == ([], 1)
+    assert (hidden_and_shown(owner, q="af"), hidden_and_shown(scout, q="af")) == (([], 1), ([], None))
+    (item,) = owner.get("/facts", subject="safe", include="held").json()["items"]
+    assert ([fact["id"] for fact in item["facts"]], item["status"]) == ([str(theirs)], "unknown")
+    page = owner.client.get("/facts", {"ns": world.name, "subject": "safe"}).content.decode()
+    assert "include=held" in page
+    review(world.bob, reject=[Target("fact", theirs)], confirm=[Target("fact", mine)], reason="asked")
+    assert hidden_and_shown(owner, include="held") == ([shop, depot], 1)

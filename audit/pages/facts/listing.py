@@ -71,7 +71,7 @@ def _context(visit: Visit, given: Asked, listed: EntityPage) -> dict[str, Any]:
         "parts": given.parts(),
         "clear_url": given.cleared(),
         "stop_url": given.setting("against", ""),
-        "hidden": hidden_of(listed.items, given.showing, include=given.include),
+        "hidden": hidden_of(listed.items, given.showing, include=given.include, n_held=listed.n_held),
         "rows": tuple(entity_row(visit, one, hidden_url=given.showing, include=given.include) for one in listed.items),
         "empty": None if listed.items else _empty(visit, given, listed),
         "pager": _pager(given, listed, total),

@@ -189,9 +189,14 @@ def freshness(visit: Visit, one: EntityStatus, lead: FactLine) -> str:
     return f"{age} old, fresh for {allowed}"
 
 
-def hidden_of(found: Iterable[EntityStatus], url: Any, *, include: Collection[str] = ()) -> tuple[Hidden, ...]:
-    """What is left out of these, by why; candidates count for nothing until somebody asserts them."""
-    total: dict[str, int] = {}
+def hidden_of(
+    found: Iterable[EntityStatus], url: Any, *, include: Collection[str] = (), n_held: int = 0
+) -> tuple[Hidden, ...]:
+    """What is left out of these, by why; candidates count for nothing until somebody asserts them.
+
+    n_held : held facts of subjects and attributes that are left out whole.
+    """
+    total: dict[str, int] = {"held": n_held}
     for one in found:
         for why, n in (one.hidden or {}).items():
             total[why] = total.get(why, 0) + n

@@ -20,12 +20,16 @@ SCANNED = 2_000
 
 @dataclass(frozen=True, slots=True)
 class EntityPage:
-    """Statuses, newest entity first. `next_doc` goes on; `total` counts entities before the filter by status."""
+    """Statuses, newest entity first. `next_doc` goes on; `total` counts entities before the filter by status.
+
+    n_held : held facts of entities that the list leaves out, since everything of them is held.
+    """
 
     items: tuple[EntityStatus, ...]
     next_doc: int | None
     total: int
     is_capped: bool
+    n_held: int = 0
 
 
 def page_of(
@@ -40,11 +44,12 @@ def page_of(
     asked = partial(statuses, at, include=include, reader=reader, tells_hidden=tells_hidden)
     if subject and attribute and not text:
         return _one(at, subject, attribute, status, asked)
-    wanted = Wanted(subject, attribute, text, only_conflicts=status == "conflict" and at.source_at is None)
+    is_open = status == "conflict" and at.source_at is None
+    wanted = Wanted(subject, attribute, text, only_conflicts=is_open, with_held="held" in include)
     found: list[EntityStatus] = []
     scanned, total, is_capped, doc = 0, 0, False, after
     while True:
-        page = entities(at, wanted, after=doc, limit=limit)
+        page = entities(at, wanted, after=doc, limit=limit, reader=reader)
         total, is_capped = page.total, page.is_capped
         scanned += len(page.items)
         told = asked([entity for _, entity in page.items])
@@ -55,7 +60,9 @@ def page_of(
                     break
         last = page.next_doc is None and (not page.items or doc == page.items[-1][0])
         if last or len(found) == limit or scanned >= SCANNED:
-            return EntityPage(tuple(found), None if last else doc, total, is_capped)
+            # What is held is known and in conflict nowhere, so that a filter by these leaves it out by itself.
+            n_held = page.n_held if status in ("", "unknown") else 0
+            return EntityPage(tuple(found), None if last else doc, total, is_capped, n_held)
 
 
 def _one(
