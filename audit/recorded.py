@@ -31,7 +31,7 @@ def told(request: HttpRequest, *, carry: str) -> tuple[Recorded, ...]:
     """What was kept; it is forgotten by being asked for."""
     found = []
     for message in messages.get_messages(request):
-        seq, mark, about, *_ = [*(message.extra_tags or "").split(" "), "", ""]
+        seq, mark, about = f"{message.extra_tags or ''}  ".split(" ")[:3]
         if seq.isdecimal():
             url = f"/ledger/{seq}{carry}"
             found.append(Recorded(str(message.message), int(seq), url, mark == "replayed", about))

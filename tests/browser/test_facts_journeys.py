@@ -67,7 +67,8 @@ def test_a_conflict_is_settled_by_keyboard_from_the_first_page_to_the_proof_of_i
     done = page.get_by_text(f"The verdict “Keep B” is recorded as seq {head + 2}")
     expect(done).to_be_visible()
     assert status(world, "vat_id") == "known"
-    done.get_by_role("link").focus()
+    expect(done.get_by_role("link", name=f"{SHOP} · vat_id")).to_have_attribute("href", re.compile("/facts/conflicts/"))
+    done.get_by_role("link", name=f"seq {head + 2}").focus()
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="Three verdicts, computed now")).to_be_visible()
     expect(page.locator(".answers > li").first).to_have_attribute("data-verdict", "ok")

@@ -11,12 +11,14 @@ from uuid import UUID
 import pytest
 from django.test import Client
 
+from audit.frame import in_url
 from memory.agents import operations as agents
 from memory.base import clock
 from memory.checks import operations as checks
 from memory.records.models import Held, Review
 from memory.records.queries import detail
 from tests.browsers import browser
+from tests.facts.stating import contradict
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
@@ -84,6 +86,21 @@ def test_everything_that_waits_is_one_queue_by_kind_and_the_rail_says_how_much(w
     assert "no longer do" not in words(first), "what is held never stood"
     assert "3 wait for a person" in words(first)
     assert bob.get("/inbox?kind=elephants").status_code == 422
+
+
+def test_what_waits_is_reached_from_the_inbox_whatever_point_the_console_is_read_at(world: World, bob: Client) -> None:
+    waits = held(world, "a step")
+    rejected = held(world, "no step")
+    bob.post("/inbox/review", {"verb": "reject", "held": f"record:{rejected}", "reason": "it is not so"})
+    contradict(world, "tax_rate", 19, 7)
+    point = f"ns=acme&valid_at={in_url(world.now().valid_at)}&known_at=seq:0"
+    for part, things in (("", {f"/records/{waits}", "/facts/conflicts/"}), ("turned_down", {f"/records/{rejected}"})):
+        page = bob.get(f"/inbox?kind={part}&{point}").text
+        queue = page[page.index('id="inbox-queue"') :]
+        found = set(re.findall(r'href="(/(?:records|facts|ledger)/[^"]*)"', queue))
+        assert all(any(url.startswith(thing) for url in found) for thing in things)
+        assert any(url.startswith("/ledger/") for url in found)
+        assert {url: bob.get(unescape(url)).status_code for url in found} == dict.fromkeys(found, 200)
 
 
 def test_a_selection_is_previewed_and_reviewed_as_one_entry(world: World, bob: Client) -> None:
@@ -202,4 +219,10 @@ def test_the_policy_is_set_by_a_form_that_shows_it_back_and_names_a_wrong_row(wo
     refused = alice.post("/settings/review_policy", {"value": "-> auto\nagnt=x -> hold"})
     assert refused.status_code == 422
     assert "row 2" in words(refused.content.decode())
+    head = world.now().seq
+    missing = alice.post("/settings/review_policy", {"rows": "-> auto"})
+    assert missing.status_code == 422
+    assert "they may be empty, not missing" in missing.text
+    assert world.now().seq == head
+    assert alice.post("/settings/review_policy", {"value": ""}).status_code == 302
     assert browser(world.bob).post("/settings/review_policy", {"value": sent}).status_code == 403

@@ -128,6 +128,12 @@ class PolicyForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **{"auto_id": "policy_%s", **kwargs})
 
+    def clean_value(self) -> str:
+        """The rows. Raises ValidationError where none were sent: only a field that is sent empty lifts the policy."""
+        if self.add_prefix("value") not in self.data:
+            raise forms.ValidationError("Expected the rows of the policy; they may be empty, not missing.")
+        return str(self.cleaned_data["value"])
+
 
 def midnight(day: date) -> datetime:
     """The instant at which a day begins, in UTC."""

@@ -4,7 +4,8 @@ Invariants
 - What waits longest comes first; the oldest age stands in the header, and warns from a week on.
 - The queue is one query, whatever waits; held memories add what they say, the row of the policy that holds them and
   the memory that stands nearest to each.
-- No point in time applies: the queue is about now. What was turned down or lapsed is one link away.
+- No point in time applies: the queue is about now, and so are its links to what waits, which may be younger than the
+  point that the rest of the console is read at. What was turned down or lapsed is one link away.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from audit import recorded
 from audit.access import Visit, is_partial, page, person_names
 from audit.components import Pager, Tab
 from audit.frame import address, short_age
-from audit.navigation import MATTERS, Link, Matter
+from audit.navigation import MATTERS, Link, Matter, carried_query
 from audit.secrets import covered
 from audit.templatetags.console import count
 from memory.agents.waiting import Wait, waits
@@ -143,6 +144,7 @@ def _context(visit: Visit, asked: Asked) -> dict[str, Any]:
             _url(visit, asked.kind, is_mine=asked.is_mine, after=following) if following else "",
             _range(asked, len(rows) + len(settled)),
         ),
+        "now": _now(visit),
         "json_url": f"/inbox.json{visit.carry}",
     }
 
@@ -185,7 +187,7 @@ def _queue(visit: Visit, asked: Asked) -> tuple[tuple[QueueRow, ...], str]:
 def _row(visit: Visit, wait: Wait, held: HeldRow | None) -> QueueRow:
     matter = MATTERS[wait.key]
     path = THING_PAGES[wait.about_kind] if wait.key == "inbox" else matter.path
-    url = path.format(wait.about, about=wait.about, told=wait.told) + visit.carry
+    url = path.format(wait.about, about=wait.about, told=wait.told) + _now(visit)
     title = covered(wait.told) or f"{matter.one} without a name"
     age = short_age(wait.since, read_at=visit.frame.read_at)
     is_overdue = visit.frame.read_at - wait.since >= OVERDUE_AFTER
@@ -198,11 +200,16 @@ def _row(visit: Visit, wait: Wait, held: HeldRow | None) -> QueueRow:
         there = covered(near.text)
         is_cut = max(len(text), len(there)) > SHOWN_CHARS
         diff = word_diff(there[:SHOWN_CHARS], after=text[:SHOWN_CHARS])
-        beside = Comparison(diff, THING_PAGES[wait.about_kind].format(near.id) + visit.carry, is_cut)
+        beside = Comparison(diff, THING_PAGES[wait.about_kind].format(near.id) + _now(visit), is_cut)
     return QueueRow(
         wait, matter, title, url, age, is_overdue, is_mine, _value(wait), held, text[:SHOWN_CHARS],
         len(text) > SHOWN_CHARS, beside,
     )  # fmt: skip
+
+
+def _now(visit: Visit) -> str:
+    """What links to things of now end with: the namespace alone."""
+    return carried_query({name: value for name, value in visit.frame.carried if name == "ns"})
 
 
 def _value(wait: Wait) -> str:
@@ -214,7 +221,7 @@ def _settled(visit: Visit, asked: Asked) -> tuple[tuple[SettledRow, ...], str]:
     names = person_names({one.person for one in found if one.person is not None})
     rows = tuple(
         SettledRow(
-            one, CAUSES.get(one.cause, one.cause), THING_PAGES[one.kind].format(one.id) + visit.carry,
+            one, CAUSES.get(one.cause, one.cause), THING_PAGES[one.kind].format(one.id) + _now(visit),
             names.get(one.person or 0, ""),
         )
         for one in found[:PAGE]
