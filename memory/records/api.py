@@ -118,14 +118,12 @@ def record(request: Entered, record: Record, point: Query[Point], wanted: Query[
 def recall(request: Entered, body: RecallIn, point: Query[Point]) -> RecallOut:
     """What memory answers to a question: what is known of the subjects, then current records, best first, and why."""
     at = point.at(request.auth.namespace)
-    known, n_tokens, n_left_out = beside(
-        at, subjects=body.subjects, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit
-    )
-    left = body.budget_tokens - n_tokens
-    found = recalled(at, query=body.query, budget_tokens=left, limit=body.limit - len(known), types=body.types)
-    first = [RecalledOut.beside(one, at) for one in known]
+    known = beside(at, subjects=body.subjects, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit)
+    left, room = body.budget_tokens - known.n_tokens, body.limit - len(known.items)
+    found = recalled(at, query=body.query, budget_tokens=left, limit=room, types=body.types)
+    first = [RecalledOut.beside(one, at) for one in known.items]
     types = names_of(at.namespace, {one.type for one in found.items})
-    return RecallOut.of(found, types, first=first, n_left_out=n_left_out, **rests_on(at))
+    return RecallOut.of(found, types, first=first, left_out=known.hidden, **rests_on(at))
 
 
 @routes.write("/records/{record}/confirm", need=gate.REVIEW, answer=ReviewedOut, codes=("erased",))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -325,7 +326,8 @@ class RecalledOut(BaseModel):
 class RecallOut(Read):
     """Answers within the budget: facts of the subjects, then records, best first.
 
-    `hidden` counts what ranked as high and was left out, by why.
+    `hidden` counts what ranked as high and was left out, by why: `limit` and `budget` what did not fit, `unknown` the
+    attributes of the subjects of which nothing is known at the point.
     """
 
     items: list[RecalledOut]
@@ -334,11 +336,11 @@ class RecallOut(Read):
 
     @classmethod
     def of(
-        cls, found: Recall, types: Mapping[UUID, str], *, first: Sequence[RecalledOut] = (), n_left_out: int = 0,
-        **told: Any,
+        cls, found: Recall, types: Mapping[UUID, str], *, first: Sequence[RecalledOut] = (),
+        left_out: Mapping[str, int] | None = None, **told: Any,
     ) -> RecallOut:  # fmt: skip
-        """`first` is what is told before the records; `n_left_out` of its kind did not fit."""
-        hidden = {**found.hidden, "budget": found.hidden.get("budget", 0) + n_left_out} if n_left_out else found.hidden
+        """`first` is what is told before the records; `left_out` counts what of its kind is not, by why."""
+        hidden = dict(sorted((Counter(found.hidden) + Counter(left_out or {})).items()))
         tokens = found.n_tokens + sum(one.tokens for one in first)
         return cls(items=[*first, *(RecalledOut.of(one, types) for one in found.items)], hidden=hidden, tokens=tokens,
                    **told)  # fmt: skip

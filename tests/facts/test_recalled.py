@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
 from memory.agents import operations as agents
+from memory.facts.queries import recalled
 from tests.contract.callers import caller
 from tests.world import World
 
@@ -46,3 +48,15 @@ def test_recall_tells_both_sides_of_a_conflict_and_keeps_to_its_budget() -> None
     }  # fmt: skip
     narrow = told(world, subjects=["staging"], budget_tokens=5)
     assert (len(narrow["items"]), narrow["hidden"]["budget"], narrow["tokens"]) == (1, 1, 5)
+
+
+def test_recall_counts_what_it_does_not_tell_of_its_subjects_by_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    spring, summer = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
+    for attribute in ("port", "owner", "region"):
+        world.tell("staging", attribute, "one")
+    world.tell("staging", "lease", "two", valid_from=spring, valid_to=summer)
+    assert told(world, subjects=["staging"], limit=1)["hidden"] == {"limit": 2, "unknown": 1}
+    assert told(world, subjects=["staging"], limit=2, budget_tokens=1)["hidden"] == {"budget": 3, "unknown": 1}
+    monkeypatch.setattr(recalled, "MOST", 3)
+    assert told(world, subjects=["staging"])["hidden"] == {"limit": 1}

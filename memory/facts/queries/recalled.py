@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -10,21 +11,28 @@ from memory.facts.queries.entities import of_subject
 from memory.facts.queries.status import EntityStatus, FactLine, ValueLine, statuses
 from memory.ledger.queries.contents import name_ids
 from memory.records import fulltext
-from memory.records.queries.recall import Beside
+from memory.records.queries.recall import Beside, Besides
 
 # Of one subject; the facts whose words are asked for come first.
 MOST = 200
 
 
-def facts_of_subjects(at: AsOf, subjects: Sequence[str], terms: Sequence[str]) -> list[Beside]:
-    """The values that count at the point, those that share most words with the question first."""
+def facts_of_subjects(at: AsOf, subjects: Sequence[str], terms: Sequence[str]) -> Besides:
+    """The values that count at the point, those that share most words with the question first.
+
+    Attributes of which nothing is known there are counted as `unknown`, those beyond the bound as `limit`.
+    """
     known = name_ids(at.namespace, subjects)
     asked = [entity for text in dict.fromkeys(subjects) if text in known for entity in of_subject(at, known[text])]
     told: list[Beside] = []
-    for one in statuses(at, asked[: MOST * len(subjects)]):
+    most = MOST * len(subjects)
+    hidden = Counter({"limit": max(0, len(asked) - most)})
+    for one in statuses(at, asked[:most], tells_hidden=False):
+        if not one.values:
+            hidden["unknown"] += 1
         lines = {line.id: line for line in one.facts}
         told.extend(_told(one, value, lines, set(terms)) for value in one.values)
-    return sorted(told, key=lambda one: -one.score)
+    return Besides(tuple(sorted(told, key=lambda one: -one.score)), +hidden)
 
 
 def _told(one: EntityStatus, value: ValueLine, lines: dict[UUID, FactLine], terms: set[str]) -> Beside:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -67,8 +67,20 @@ class Beside:
         return sum(part for _, part in self.why)
 
 
-# at, the subjects that are asked about, the words of the question -> what is known of them, in the order of telling.
-Teller = Callable[[AsOf, Sequence[str], Sequence[str]], Sequence[Beside]]
+@dataclass(frozen=True, slots=True)
+class Besides:
+    """What is known beside records, in the order of telling; `hidden` counts what is not told, by why."""
+
+    items: tuple[Beside, ...]
+    hidden: Mapping[str, int]
+
+    @property
+    def n_tokens(self) -> int:
+        return sum(n_tokens(one.text) for one in self.items)
+
+
+# at, the subjects that are asked about, the words of the question -> what is known of them.
+Teller = Callable[[AsOf, Sequence[str], Sequence[str]], Besides]
 _tellers: list[Teller] = []
 
 
@@ -78,22 +90,27 @@ def recall_also(teller: Teller) -> None:
         _tellers.append(teller)
 
 
-def beside(
-    at: AsOf, *, subjects: Sequence[str], query: str, budget_tokens: int, limit: int
-) -> tuple[list[Beside], int, int]:
-    """What is known of the subjects: the answers that fit, their tokens, and how many did not fit."""
+def beside(at: AsOf, *, subjects: Sequence[str], query: str, budget_tokens: int, limit: int) -> Besides:
+    """What is known of the subjects: the answers that fit. The others are counted as `limit` or as `budget`."""
     if not subjects:
-        return [], 0, 0
+        return Besides((), {})
     terms = fulltext.words(query)
-    told = [one for teller in _tellers for one in teller(at, subjects, terms)]
+    told = [teller(at, subjects, terms) for teller in _tellers]
+    hidden = Counter[str]()
+    for each in told:
+        hidden.update(each.hidden)
     kept: list[Beside] = []
-    used = 0
-    for one in told:
+    left = budget_tokens
+    for one in (one for each in told for one in each.items):
         size = n_tokens(one.text)
-        if len(kept) < limit and used + size <= budget_tokens:
+        if len(kept) == limit:
+            hidden["limit"] += 1
+        elif size > left:
+            hidden["budget"] += 1
+        else:
             kept.append(one)
-            used += size
-    return kept, used, len(told) - len(kept)
+            left -= size
+    return Besides(tuple(kept), hidden)
 
 
 def n_tokens(text: str) -> int:
