@@ -29,6 +29,7 @@ from memory.interchange.sweeping import staged_rows, task_results, uploads_and_r
 from memory.ledger.models import Entry, Name
 from memory.ledger.operations.appending import accompany
 from memory.ledger.operations.erasing import sweep_by
+from memory.ledger.operations.referring import refuse_references_by
 from memory.ledger.operations.scrubbing import text_in
 from memory.ledger.projection import Heads, Nodes
 from memory.ledger.queries import radius
@@ -37,12 +38,14 @@ from memory.ledger.queries.reaching import reach
 from memory.ledger.queries.receipts import scrubs_told_by
 from memory.ledger.queries.subjects import find_by
 from memory.ledger.queries.verification import verify_also
+from memory.ledger.queries.withheld import withhold_by
 from memory.lineage.covering import CoveredRecords
 from memory.lineage.models import Compilation
 from memory.lineage.operations.covering import covered
 from memory.lineage.projection import children_at, texts_of_derivations
 from memory.lineage.projection import contribute as lineage_contribution
 from memory.lineage.queries.digests import digest_faults
+from memory.lineage.queries.freshness import words_of_compiled
 from memory.lineage.queries.quoting import quoting_records
 from memory.lineage.queries.resting import derived_records
 from memory.records import fulltext, held
@@ -51,8 +54,8 @@ from memory.records.models import CONFIRMED, Record, RecordState, count_children
 from memory.records.operations import hide_rejected
 from memory.records.projection import RecordStates, RecordTexts, contribute, notes_of_records
 from memory.records.queries import near
-from memory.records.queries.recall import recall_also
-from memory.records.review import Kind, reviewed
+from memory.records.queries.recall import judge_answers_by, recall_also
+from memory.records.review import Kind, reviewed, unreferable, withheld_items
 from memory.tombstones.attention import DUE_TOMBSTONES
 from memory.tombstones.erasing import texts_of_tombstones
 from memory.tombstones.models import RevivalEvidence, RouteCheck, Tombstone
@@ -67,8 +70,11 @@ def connect() -> None:
     contribute(lineage_contribution)
     count_children_by(children_at)
     recall_also(facts_of_subjects)
+    judge_answers_by(words_of_compiled)
     reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
     reviewed(FACTS_REVIEWED)
+    withhold_by(withheld_items)
+    refuse_references_by(unreferable)
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)

@@ -3,7 +3,8 @@
 Invariants
 - An archive (jsonl) is of the whole namespace at its head; provenance (prov, openlineage) of a slice at any point. What
   is public is of the whole namespace at its head, and holds nothing raw.
-- Everybody who reads may export. What repeated requests and imports are recognised by, the namespace's secret, is in an
+- Everybody who reads may export, but an archive holds what waits for a review too: no agent takes one while something
+  that it did not write waits. What repeated requests and imports are recognised by, the namespace's secret, is in an
   owner's archive alone: with it, guesses of what was erased could be tested.
 - The same slice at the same point has the same bytes.
 """
@@ -23,12 +24,13 @@ from memory.base.actor import Actor
 from memory.base.asof import AsOf
 from memory.base.bodies import JSON, NDJSON
 from memory.base.canonical import canonical
-from memory.base.errors import Invalid, NotFound
+from memory.base.errors import Forbidden, Invalid, NotFound
 from memory.base.schemas import is_id
 from memory.interchange import openlineage, prov, public
 from memory.interchange.jsonl import writing
 from memory.interchange.models import EXPORT_FORMATS
 from memory.interchange.slices import Selection, slice_of
+from memory.records.review import withheld
 
 MEDIA = {"jsonl": NDJSON, "prov": JSON, "openlineage": NDJSON, "public": JSON}
 ENDINGS = {"jsonl": "jsonl", "prov": "prov.json", "openlineage": "openlineage.jsonl", "public": "public.json"}
@@ -61,6 +63,7 @@ def export(
     gate.permits(by, gate.READ)
     if format == "jsonl":
         _require_whole(at, selection, what="an archive")
+        _require_nothing_withheld(by)
         written = writing.write(stream, namespace=at.namespace, with_secret=by.may("own"), progress=progress)
         return _exported(stream, format, written.size, written.n_items)
     if format == "public":
@@ -86,6 +89,12 @@ def _require_whole(at: AsOf, selection: Selection, *, what: str) -> None:
             raise Invalid.at(name, expected=f"no filter: {what} is of the whole namespace", got=value)
     if at.seq < at.head or at.source_at is not None:
         raise Invalid.at("known_at", expected=f"no point: {what} is of the namespace as it stands")
+
+
+def _require_nothing_withheld(by: Actor) -> None:
+    if n_held := withheld(by).count():
+        waits = "1 held memory waits" if n_held == 1 else f"{n_held} held memories wait"
+        raise Forbidden(f"{waits} for a review; a person may take the archive.")
 
 
 def _exported(stream: BinaryIO, format: str, at_seq: int, n_items: int) -> Exported:

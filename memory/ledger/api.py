@@ -16,6 +16,7 @@ from memory.ledger.kernel.note import NoteError
 from memory.ledger.operations import closing, erasing, previews
 from memory.ledger.queries import asof, proofs, receipts, verification
 from memory.ledger.queries import entries as reads
+from memory.ledger.queries.withheld import withheld_from
 from memory.ledger.schemas import (
     CheckpointOut,
     ConsistencyOut,
@@ -76,6 +77,8 @@ def proof(
 ) -> ProofOut:  # fmt: skip
     """The proof of one item, for a third party; `kept` is the size of a checkpoint that this party already has."""
     at = point.at(request.auth.namespace)
+    if withheld_from(request.auth, [(seq, item)]):
+        raise NotFound(f"There is no item {item} of entry {seq}.")
     return ProofOut(**proofs.proof(at, seq=seq, item=item, size=size, kept=kept))
 
 

@@ -120,7 +120,7 @@ def recall(request: Entered, body: RecallIn, point: Query[Point]) -> RecallOut:
     at = point.at(request.auth.namespace)
     known = beside(at, subjects=body.subjects, query=body.query, budget_tokens=body.budget_tokens, limit=body.limit)
     left, room = body.budget_tokens - known.n_tokens, body.limit - len(known.items)
-    found = recalled(at, query=body.query, budget_tokens=left, limit=room, types=body.types)
+    found = recalled(at, query=body.query, budget_tokens=left, limit=room, types=body.types, reader=request.auth.agent)
     first = [RecalledOut.beside(one, at) for one in known.items]
     types = names_of(at.namespace, {one.type for one in found.items})
     return RecallOut.of(found, types, first=first, left_out=known.hidden, **rests_on(at))

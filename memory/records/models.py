@@ -168,6 +168,8 @@ def held_by(at: AsOf) -> Q:
 
 # Rows whose text may be told beside other things: what was held and never confirmed is told where it is asked for.
 CONFIRMED = Q(held_seq__isnull=True) | Q(confirmed_seq__isnull=False)
+# Rows that wait for a review now, past their date or not.
+WAITING = ~CONFIRMED & Q(withdrawn_seq__isnull=True)
 
 
 def lapse_instant(at: AsOf) -> datetime | None:

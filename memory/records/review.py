@@ -3,12 +3,13 @@
 Invariants
 - Only what an agent writes is held; a person has looked by writing, and the system repeats what others wrote.
 - A held thing and its Held row are items of one entry, so it is never seen unheld. It ends waiting by a Review row.
-- Nothing rests on a held thing: derivations and links that name one are refused, and so are derivations that the policy
-  would hold, since they would take their sources out of sight before anybody looked.
+- Nothing rests on a held thing: derivations, links and references that name one are refused, and so are derivations
+  that the policy would hold, since they would take their sources out of sight before anybody looked.
 - Two words are independent where neither a writer nor an origin ties them, also by way of others. An agent names its
   origins itself, so one agent with two names of origins is one word; two agents that relay one origin are one origin.
   What names no origin goes back to its writer where it is first-hand, and to nothing known where it is not.
 - What a person turned down is not confirmed by any number of origins that repeat it.
+- To agents other than its author, what waits does not exist: neither its text nor its names, by whatever door.
 - The functions speak of a kind and ids; a slice above registers its kind by `reviewed`.
 
 Source: laws of the store, "Review policy".
@@ -17,7 +18,7 @@ Source: laws of the store, "Review policy".
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -29,10 +30,11 @@ from memory.agents.policies import policy_for
 from memory.agents.policy import Policy, Write
 from memory.base.actor import Actor
 from memory.base.asof import AsOf
-from memory.base.errors import Conflict
+from memory.base.errors import Conflict, DomainError, NotFound
 from memory.ledger.drafts import Draft
-from memory.ledger.models import Erasure
+from memory.ledger.models import Entry, Erasure, Item
 from memory.ledger.operations.appending import OpenEntry
+from memory.ledger.queries.addressed import Address
 from memory.records.models import Held, Review
 
 
@@ -300,3 +302,52 @@ def held_at_birth(namespace: int, kind: str, ids: Sequence[UUID]) -> set[UUID]:
     rows = Held.objects.filter(namespace=namespace, kind=kind, object__in=ids)
     at_once = Review.objects.filter(namespace=namespace, kind=kind, object=OuterRef("object"), seq=OuterRef("seq"))
     return set(rows.filter(~Exists(at_once)).values_list("object", flat=True))
+
+
+def withheld(reader: Actor) -> models.QuerySet[Held]:
+    """What waits and does not exist to the reader: all that an agent did not write itself, nothing to a person."""
+    if reader.kind != "agent":
+        return Held.objects.none()
+    own = Entry.objects.filter(namespace=OuterRef("namespace"), seq=OuterRef("seq"), agent=reader.agent)
+    return waiting(reader.namespace).filter(~Exists(own))
+
+
+def withheld_items(reader: Actor, addresses: Collection[Address]) -> set[Address]:
+    """Those of the items that are of something withheld, or may be a name that it brought. At most two queries."""
+    if reader.kind != "agent" or not addresses:
+        return set()
+    seqs = {seq for seq, _ in addresses}
+    rows = Item.objects.filter(namespace=reader.namespace, seq__in=seqs, item__in={item for _, item in addresses})
+    items = {(row.seq, row.item): row for row in rows}
+    about = models.Q(object__in={row.object for row in items.values()}) | models.Q(seq__in=seqs)
+    kept = list(withheld(reader).filter(about).values_list("seq", "object"))
+    entries, objects = {seq for seq, _ in kept}, {thing for _, thing in kept}
+    return {
+        address for address, row in items.items()
+        if row.object in objects or (row.kind == "name" and row.seq in entries)
+    }  # fmt: skip
+
+
+def unreferable(by: Actor, things: Sequence[UUID]) -> dict[UUID, DomainError]:
+    """{thing: the refusal} of those that nothing may mention: what waits, and for agents what was turned down too.
+
+    People mention what they turned down: it may be the evidence that a way is a dead end.
+    """
+    confirmed = Review.objects.filter(
+        namespace=OuterRef("namespace"), kind=OuterRef("kind"), object=OuterRef("object"), confirmed=True
+    )
+    held = Held.objects.filter(~Exists(confirmed), namespace=by.namespace, object__in=list(things))
+    named = list(held.values_list("object", flat=True))
+    if not named:
+        return {}
+    waits = set(waiting(by.namespace).filter(object__in=named).values_list("object", flat=True))
+    hidden = set(withheld(by).filter(object__in=named).values_list("object", flat=True))
+    found: dict[UUID, DomainError] = {}
+    for one in named:
+        if one in hidden:
+            found[one] = NotFound(f"There is nothing with the id {one}.", id=str(one))
+        elif one in waits:
+            found[one] = Conflict(f"{one} is held for a review: nothing rests on it before.", id=str(one))
+        elif by.kind == "agent":
+            found[one] = Conflict(f"{one} was held and nobody confirmed it: nothing rests on it.", id=str(one))
+    return found

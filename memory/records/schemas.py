@@ -289,7 +289,10 @@ class WhyOut(BaseModel):
 
 
 class RecalledOut(BaseModel):
-    """One answer. `age` is in seconds, at the instant that is asked about."""
+    """One answer. `age` is in seconds, at the instant that is asked about.
+
+    `made` tells of a compiled record whose sources are not what they were: `stale:source_erased`, or `behind:n`.
+    """
 
     kind: Literal["record", "fact"]
     id: UUID
@@ -300,13 +303,14 @@ class RecalledOut(BaseModel):
     age: int
     recorded_at: Instant
     state: str
+    made: str | None
     origin: str
     source_class: str
     tokens: int
 
     @classmethod
     def of(cls, found: Recalled, types: Mapping[UUID, str]) -> RecalledOut:
-        plain = ("id", "text", "score", "recorded_at", "state", "origin", "source_class")
+        plain = ("id", "text", "score", "recorded_at", "state", "made", "origin", "source_class")
         return cls(
             kind="record", type=types.get(found.type, "erased"), age=found.age_seconds, tokens=found.n_tokens,
             why=[WhyOut(term=term, score=score) for term, score in found.why],
@@ -317,7 +321,7 @@ class RecalledOut(BaseModel):
     def beside(cls, one: Beside, at: AsOf) -> RecalledOut:
         plain = ("kind", "id", "type", "text", "score", "recorded_at", "state", "origin", "source_class")
         return cls(
-            age=max(0, int((at.valid_at - one.recorded_at).total_seconds())), tokens=n_tokens(one.text),
+            made=None, age=max(0, int((at.valid_at - one.recorded_at).total_seconds())), tokens=n_tokens(one.text),
             why=[WhyOut(term=term, score=score) for term, score in one.why],
             **{name: getattr(one, name) for name in plain},
         )  # fmt: skip

@@ -17,9 +17,14 @@ from django.test import Client
 
 from memory.agents import operations as agents
 from memory.base.actor import Actor, RunGiven
+from memory.facts.operations.ending import retract
+from memory.interchange.models import EXPORT_FORMATS
 from memory.interchange.operations import export_file
 from memory.interchange.slices import Selection
+from memory.ledger.models import Item
 from memory.records.models import RecordState
+from memory.records.review import waiting
+from memory.records.reviewing import Target, review
 from tests.browser.addresses import routes as pages
 from tests.browsers import browser
 from tests.contract.callers import NOTHING, Caller
@@ -33,8 +38,8 @@ pytestmark = pytest.mark.django_db(databases=["default", "tasks"])
 ROUTES = routes()
 READS = [route for route in ROUTES if not route.is_write]
 WRITES = [route for route in ROUTES if route.is_write]
-# An archive and a proof hold everything; the address of a subject is searched for in all that is stored.
-WHOLE = {"interchange_export"}
+# An archive and a proof hold everything, for people and for the author of what is held.
+WHOLE = {"interchange_export", "ledger_proof"}
 SUBJECT = "a held subject"
 ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The queue is where people look at what is held, and an erasure must find what it names wherever it stands.
@@ -59,6 +64,12 @@ class Held:
         saved = self.stage.save(f"the {self.canary} of two notes", type="procedure", by=by, tags=(self.canary,))
         assert saved.state == "held"
         return saved.id, saved.seq
+
+    def items(self) -> list[tuple[int, int]]:
+        """Every item of the entries that brought what is held: names and texts."""
+        brought = Item.objects.filter(namespace=self.stage.namespace, object__in=(self.id, self.fact)).values("seq")
+        rows = Item.objects.filter(namespace=self.stage.namespace, seq__in=brought)
+        return list(rows.values_list("seq", "item"))
 
     def state(self) -> str:
         row = RecordState.objects.get(namespace=self.stage.namespace, id=self.id)
@@ -89,13 +100,18 @@ def test_no_read_of_the_api_shows_it_to_anybody_who_did_not_ask(held: Held) -> N
                 answer = by.call(route.method, example.path, body, query=query, content_type=example.content_type)
                 if held.canary in _text(answer):
                     shown.append((route.operation, who, query))
-    assert [one for one in shown if one[0] not in WHOLE] == []
+    whole = {(operation, who) for operation, who, _ in shown}
+    assert whole == {(operation, who) for operation in WHOLE for who in ("its author", "an owner")}
 
 
 def _queries(route: Route, held: Held, query: dict[str, Any]) -> Iterator[dict[str, Any]]:
     yield query
     if "q" in route.query:
         yield {**query, "q": held.canary}
+    if "format" in route.query:
+        yield from ({"format": format} for format in EXPORT_FORMATS)
+    if "item" in route.query:
+        yield from ({"seq": seq, "item": item} for seq, item in held.items())
     if "subject" in route.query:
         yield {**query, "subject": SUBJECT}
     if "attribute" in route.query:
@@ -130,8 +146,56 @@ def test_by_its_id_and_by_its_word_it_is_shown_to_people_and_its_author_alone(he
             listed = by.get("/records", **query, type="procedure").json()
             found = {item["id"]: item["state"] for item in listed["items"]}
             assert found.get(str(held.id)) == (None if is_other else "held"), (who, query)
-        assert by.get("/records", q=held.canary).json()["hidden"] == {"held": 1}
+        assert by.get("/records", q=held.canary).json()["hidden"] == ({} if is_other else {"held": 1})
+        assert by.get("/records", tag=held.canary).json()["hidden"] == ({} if is_other else {"held": 1})
+        told = by.post("/recall", {"query": held.canary}).json()["hidden"]
+        assert told == ({} if is_other else {"held": 1})
+        assert by.get("/records", type="procedure").json()["hidden"] == {"held": 2}
         assert by.get(f"/facts/{held.fact}").status_code == (404 if is_other else 200)
+
+
+@pytest.mark.sqlite_only
+def test_no_agent_takes_an_archive_of_what_waits_nor_a_proof_of_it(held: Held) -> None:
+    by = dict(readers(held))
+    refused = by["another agent"].get("/export", format="jsonl")
+    assert (refused.status_code, refused.json()["code"]) == (403, "forbidden")
+    waits = list(waiting(held.stage.namespace))
+    assert f"{len(waits)} held memories wait for a review" in refused.json()["detail"]
+    told = {
+        who: {one.get("/ledger/proof", seq=s, item=i).status_code for s, i in held.items()} for who, one in by.items()
+    }
+    assert told["its author"] == told["an owner"] == {200}
+    for seq, item in held.items():
+        row = Item.objects.get(namespace=held.stage.namespace, seq=seq, item=item)
+        is_of_it = row.kind == "name" or row.object in (held.id, held.fact)
+        assert by["another agent"].get("/ledger/proof", seq=seq, item=item).status_code == (404 if is_of_it else 200)
+    review(held.stage.alice, confirm=[Target(one.kind, one.object) for one in waits])
+    for seq, item in held.items():
+        assert by["another agent"].get("/ledger/proof", seq=seq, item=item).status_code == 200
+    assert by["another agent"].get("/export", format="jsonl").status_code == 200
+
+
+def test_nothing_rests_on_what_is_held_and_to_other_agents_it_is_not_there(held: Held) -> None:
+    stage = held.stage
+    taken_back = state(stage, "held_attribute", "taken back", subject=SUBJECT)
+    retract(stage.scout, fact=taken_back, retracted_as="wrong", reason="a slip")
+    refused = {}
+    for who, by in readers(held):
+        for what, thing in (("record", held.id), ("fact", held.fact), ("taken back", taken_back)):
+            for operation in ("facts_assert_fact", "tombstones_bury", "tombstones_file_evidence"):
+                example = EXAMPLES[operation](stage)
+                body = _resting_on(example.body, str(thing))
+                refused[who, what, operation] = by.post(example.path, body).status_code
+    for (who, what, operation), status in refused.items():
+        is_told = what == "taken back" or who != "another agent"
+        expected = 201 if (who, what) == ("an owner", "taken back") else 409 if is_told else 404
+        assert status == expected, (who, what, operation)
+
+
+def _resting_on(body: Any, thing: str) -> Any:
+    if "references" in body:
+        return {**body, "references": [thing]}
+    return {**body, "evidence": {"text": "it says so", "references": [thing]}}
 
 
 def test_no_export_of_what_stands_holds_it(held: Held) -> None:

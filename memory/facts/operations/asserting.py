@@ -86,7 +86,7 @@ def _assert(by: Actor, facts: Sequence[NewFact], *, spares: bool) -> list[Assert
                     spares=spares)  # fmt: skip
             return first
         specs = specs_at(by.namespace, {one.draft.values["attribute"] for one in prepared}, entry.seq)
-        rests = rests_of(by.namespace, [new.references for new in facts])
+        rests = rests_of(by, [new.references for new in facts])
         for index, one in enumerate(prepared):
             if (refusal := _refusal(one, known.get(one.id), specs, rests[index])) is not None:
                 refusals.setdefault(index, refusal)

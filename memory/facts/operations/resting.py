@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
 from memory.base import ids
-from memory.base.errors import Conflict, DomainError, NotFound, Place
+from memory.base.actor import Actor
+from memory.base.errors import DomainError, NotFound, Place
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Item, Reference
-from memory.records.review import waiting
+from memory.ledger.operations.referring import reference_refusals
 
 EVIDENCE = "evidence"
 _ABOUT_OTHERS = ("reference", "withdrawal", "review", "held", "retraction", "supersession", "erasure")
@@ -30,24 +31,27 @@ class Rest:
             yield Draft("reference", ids.new_id(), Reference, row)
 
 
-def rests_of(namespace: int, asked: Sequence[Sequence[UUID]]) -> list[Rest]:
+def rests_of(by: Actor, asked: Sequence[Sequence[UUID]]) -> list[Rest]:
     """What each fact rests on, for the ids that it names. An id that is not here is refused in its place."""
     wanted = sorted({one for references in asked for one in references})
     if not wanted:
         return [Rest() for _ in asked]
     found: dict[UUID, tuple[int, int]] = {}
-    rows = Item.objects.filter(namespace=namespace, object__in=wanted).exclude(kind__in=_ABOUT_OTHERS)
+    rows = Item.objects.filter(namespace=by.namespace, object__in=wanted).exclude(kind__in=_ABOUT_OTHERS)
     for about, seq, item in rows.order_by("seq", "item").values_list("object", "seq", "item"):
         found.setdefault(about, (seq, item))
-    held = set(waiting(namespace).filter(object__in=wanted).values_list("object", flat=True))
-    return [_rest(references, found, held) for references in asked]
+    refused = reference_refusals(by, wanted)
+    return [_rest(references, found, refused) for references in asked]
 
 
-def _rest(references: Sequence[UUID], found: dict[UUID, tuple[int, int]], held: set[UUID]) -> Rest:
+def _rest(
+    references: Sequence[UUID], found: Mapping[UUID, tuple[int, int]], refused: Mapping[UUID, DomainError]
+) -> Rest:  # fmt: skip
     for index, one in enumerate(references):
-        if one not in found:
+        refusal = refused.get(one)
+        if refusal is not None and not isinstance(refusal, NotFound):
+            return Rest(refusal=refusal)
+        if one not in found or refusal is not None:
             place = Place(("references", index), "not_found", "the id of something in this namespace", str(one))
             return Rest(refusal=NotFound(f"There is nothing with the id {one}.", errors=(place,), id=str(one)))
-        if one in held:
-            return Rest(refusal=Conflict(f"{one} is held for a review: nothing rests on it before.", id=str(one)))
     return Rest(tuple(dict.fromkeys(found[one] for one in references)))

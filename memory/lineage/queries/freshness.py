@@ -24,7 +24,7 @@ from django.db.models import Exists, OuterRef
 
 from memory.base import sql
 from memory.base.asof import AsOf
-from memory.lineage.models import ANCESTRY, CoveredRecord
+from memory.lineage.models import ANCESTRY, Compilation, CoveredRecord
 from memory.lineage.queries.standing import standing, standing_values
 from memory.records.models import RecordState, doc_of
 
@@ -81,6 +81,15 @@ def freshness_of(at: AsOf, records: Sequence[UUID]) -> dict[UUID, Freshness]:
         heads = _heads(at, {one for way in ways.values() for one in way.replaced})
         found.update({record: _judged(record, way, borne, heads) for record, way in ways.items()})
     return found
+
+
+def words_of_compiled(at: AsOf, records: Sequence[UUID]) -> dict[UUID, str]:
+    """{record: its state as one word} of those that are compiled and not current. One query where none is compiled."""
+    if not records:
+        return {}
+    rows = Compilation.objects.filter(namespace=at.namespace, record__in=records)
+    found = freshness_of(at, list(rows.values_list("record", flat=True)))
+    return {record: one.word for record, one in found.items() if one.state != "current"}
 
 
 def _judged(

@@ -3,6 +3,7 @@
 Invariants
 - A row is in one bucket: erased, withdrawn, superseded, held, not_valid or current, the gravest first. `total`,
   `hidden` and the facets come from the same buckets, so that what is listed and what is counted cannot differ.
+- An agent is told how much others hold, but not how much of it bears a word or a tag.
 - By a source's own instants, rows without one are left out and counted as `no_source_time`; nothing includes them.
 - The number of queries does not grow with the rows. Without a text: one that counts, one for the page, one for labels.
   With a text: one search, one for all its matches, one for labels. A match holds every word, so every word is its why.
@@ -27,7 +28,7 @@ from memory.base.errors import Invalid
 from memory.base.sql import as_id
 from memory.ledger.models import Name
 from memory.records import fulltext
-from memory.records.models import HIDDEN, SOURCE_CLASSES, RecordState, RecordStateQuerySet, doc_of
+from memory.records.models import HIDDEN, SOURCE_CLASSES, WAITING, RecordState, RecordStateQuerySet, doc_of
 from memory.records.queries.detail import NO_SOURCE_TIME, RecordRow, row_of, rows_of
 from memory.records.queries.paging import RECORDED, VALID, Page, ordered, page_of
 from memory.records.queries.tags import tagged
@@ -161,6 +162,9 @@ def _narrowed(at: AsOf, where: Filter, rows: RecordStateQuerySet) -> RecordState
         rows = rows.filter(recorded_at__gte=where.recorded_from)
     if where.recorded_to is not None:
         rows = rows.filter(recorded_at__lt=where.recorded_to)
+    if where.reader is not None and (where.query or where.tags):
+        # Counted by a word of its text, it would tell the word.
+        rows = rows.exclude(_by_others(where), WAITING)
     return rows.filter(tagged(where.tags)) if where.tags else rows
 
 

@@ -1,4 +1,9 @@
-"""Recall: the current records that answer a query best, within a budget of tokens, with the reason for each rank."""
+"""Recall: the current records that answer a query best, within a budget of tokens, with the reason for each rank.
+
+Invariants
+- An agent is not told that something held by others answers the query: counted by its words, it would tell them.
+- A compiled record that stands is answered whatever became of its sources, with a word for it.
+"""
 
 from __future__ import annotations
 
@@ -9,11 +14,13 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from memory.base.asof import AsOf
 from memory.ledger.queries.contents import contents_of, name_ids
 from memory.records import fulltext
 from memory.records.fulltext import Hit
-from memory.records.models import RecordState, address_of, doc_of
+from memory.records.models import WAITING, RecordState, address_of, doc_of
 from memory.records.queries.detail import NO_SOURCE_TIME, state_of
 
 PAGE = 200
@@ -23,7 +30,10 @@ CHARS_PER_TOKEN = 4
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """One answer. `why` = {word: what it adds to the score}; `age_seconds` is measured at the point's valid instant."""
+    """One answer. `why` = {word: what it adds to the score}; `age_seconds` is measured at the point's valid instant.
+
+    `made` is what became of the sources of a compiled one, such as `behind:2`; None of others, and where nothing did.
+    """
 
     id: UUID
     type: UUID
@@ -36,6 +46,7 @@ class Recalled:
     origin: str
     source_class: str
     n_tokens: int
+    made: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +101,17 @@ def recall_also(teller: Teller) -> None:
         _tellers.append(teller)
 
 
+# at, records that stand -> a word of those whose sources are not what they were.
+Judge = Callable[[AsOf, Sequence[UUID]], Mapping[UUID, str]]
+_judges: list[Judge] = []
+
+
+def judge_answers_by(judge: Judge) -> None:
+    """Register what says how the sources of compiled answers fare. It is asked once for all the answers."""
+    if judge not in _judges:
+        _judges.append(judge)
+
+
 def beside(at: AsOf, *, subjects: Sequence[str], query: str, budget_tokens: int, limit: int) -> Besides:
     """What is known of the subjects: the answers that fit. The others are counted as `limit` or as `budget`."""
     if not subjects:
@@ -118,9 +140,13 @@ def n_tokens(text: str) -> int:
     return max(1, -(-len(text) // CHARS_PER_TOKEN))
 
 
-def recall(at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10, types: Sequence[str] = ()) -> Recall:
+def recall(
+    at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10, types: Sequence[str] = (),
+    reader: UUID | None = None,
+) -> Recall:  # fmt: skip
     """What an agent would be told for the query: current records only, best first.
 
+    reader : the agent that asks, None where a person does.
     An answer that alone exceeds what is left of the budget is left out and counted as `budget`.
     """
     terms = fulltext.words(query)
@@ -130,7 +156,7 @@ def recall(at: AsOf, *, query: str, budget_tokens: int = 4_000, limit: int = 10,
     offset = 0
     while len(chosen) < limit and offset < DEEPEST:
         hits = fulltext.search(at.namespace, terms, join="any", limit=PAGE, offset=offset, **_held_by(at))
-        chosen.extend(_admitted(at, hits, wanted_types, hidden, limit - len(chosen)))
+        chosen.extend(_admitted(at, hits, wanted_types, hidden, limit - len(chosen), reader))
         offset += PAGE
         if len(hits) < PAGE:
             break
@@ -143,16 +169,16 @@ def _held_by(at: AsOf) -> dict[str, Any]:
 
 
 def _admitted(
-    at: AsOf, hits: Sequence[Hit], types: set[UUID] | None, hidden: Counter[str], room: int
+    at: AsOf, hits: Sequence[Hit], types: set[UUID] | None, hidden: Counter[str], room: int, reader: UUID | None
 ) -> list[tuple[Hit, RecordState]]:
     known = RecordState.objects.known(at)
     states = {state.doc: state for state in known.filter(doc__in=[hit.doc for hit in hits])}
     if at.source_at is not None:
-        _count_unclaimed(at, hits, types, hidden)
+        _count_unclaimed(at, hits, types, hidden, reader)
     admitted: list[tuple[Hit, RecordState]] = []
     for hit in hits:
         state = states.get(hit.doc)
-        if state is None or (types is not None and state.type not in types):
+        if state is None or (types is not None and state.type not in types) or _is_withheld(state, reader):
             continue
         if len(admitted) == room:
             break
@@ -164,12 +190,22 @@ def _admitted(
     return admitted
 
 
-def _count_unclaimed(at: AsOf, hits: Sequence[Hit], types: set[UUID] | None, hidden: Counter[str]) -> None:
+def _count_unclaimed(
+    at: AsOf, hits: Sequence[Hit], types: set[UUID] | None, hidden: Counter[str], reader: UUID | None
+) -> None:
     rows = RecordState.objects.filter(
         namespace=at.namespace, doc__in=[hit.doc for hit in hits], source_recorded_at__isnull=True
     )
+    if reader is not None:
+        rows = rows.exclude(Q(agent__isnull=True) | ~Q(agent=reader), WAITING)
     if n_left_out := (rows if types is None else rows.filter(type__in=types)).count():
         hidden[NO_SOURCE_TIME] += n_left_out
+
+
+def _is_withheld(state: RecordState, reader: UUID | None) -> bool:
+    """Whether the record waits for a review and is another's than the agent's that asks."""
+    is_waiting = state.is_unconfirmed and state.withdrawn_seq is None
+    return reader is not None and is_waiting and state.agent != reader
 
 
 def hidden_reason(at: AsOf, state: RecordState) -> str | None:
@@ -189,6 +225,7 @@ def _told(
     reasons = fulltext.explain(at.namespace, terms, docs, **_held_by(at))
     contents = contents_of(at.namespace, [address_of(doc) for doc in docs])
     items: list[Recalled] = []
+    words = {id: word for judge in _judges for id, word in judge(at, [state.id for _, state in chosen]).items()}
     left = budget
     for hit, state in chosen:
         parts = contents[address_of(hit.doc)]
@@ -204,5 +241,6 @@ def _told(
         items.append(Recalled(
             state.id, state.type, text, round(hit.score, 6), tuple((word, round(score, 6)) for word, score in why),
             state.recorded_at, age, state_of(state), source.get("origin", ""), state.source_class, size,
+            words.get(state.id),
         ))  # fmt: skip
     return Recall(tuple(items), dict(sorted(hidden.items())), budget - left, at.seq)

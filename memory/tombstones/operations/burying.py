@@ -46,7 +46,7 @@ def bury(by: Actor, *, new: NewTombstone) -> Buried:
     """Bury a route within its bounds.
 
     Locks: the namespace head. Appends: `bury`. Raises Invalid (every part that is missing), NotFound (a reference),
-    Forbidden, Stopped.
+    Conflict (a reference is held), Forbidden, Stopped.
     """
     require_whole(new)
     book = book_for(by)
@@ -67,7 +67,7 @@ def bury(by: Actor, *, new: NewTombstone) -> Buried:
             first = Tombstone.objects.get(namespace=by.namespace, seq=entry.replayed_seq)
             return Buried(first.id, first.seq, replayed=True)
         index = entry.add(*drafts)
-        entry.add(*reference_drafts(by.namespace, from_item=index, to=new.references, kind=EVIDENCE))
+        entry.add(*reference_drafts(by, from_item=index, to=new.references, kind=EVIDENCE))
     return Buried(identity, entry.seq)
 
 

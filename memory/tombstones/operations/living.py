@@ -254,7 +254,7 @@ def _turn(
 
 def _add(entry: OpenEntry, draft: Draft, references: Sequence[UUID]) -> None:
     index = entry.add(draft)
-    entry.add(*reference_drafts(entry.by.namespace, from_item=index, to=references, kind=EVIDENCE))
+    entry.add(*reference_drafts(entry.by, from_item=index, to=references, kind=EVIDENCE))
 
 
 def _text(instant: datetime | None) -> str | None:
