@@ -21,7 +21,9 @@ from memory.lineage.models import Compilation, CoveredRecord
 from memory.lineage.queries.compiled import compiled, compiled_records, rebuild_of
 from memory.lineage.queries.freshness import Newer, freshness_of
 from memory.records import reviewing
+from memory.records.queries.recall import recall
 from memory.records.reviewing import Target
+from tests.browsers import browser
 from tests.contract.callers import Caller, caller
 from tests.lineage.compiling import Known, Model
 from tests.world import World
@@ -291,6 +293,43 @@ def test_the_database_takes_no_public_record_that_is_not_redacted(world: World) 
     row |= {"record": world.save("two").id, "item": 900, "output": "public"}
     with pytest.raises(IntegrityError, match="compilation_redacted"), transaction.atomic():
         Compilation.objects.create(**row)
+
+
+def test_recall_says_what_became_of_the_sources_and_nothing_public_comes_of_erased_ones(world: World) -> None:
+    raw = world.save("an unlisted word", tags=("topic-a",)).id
+    tainted = world.compile(raw, content="tamarind of one")
+    over = world.compile(tainted, content="tamarind of a compiled one")
+    behind = world.compile(world.save("another word").id, content="tamarind behind", covers="topic-b")
+    world.save("newer", tags=("topic-b",))
+    whole = world.compile(world.save("a third").id, content="tamarind whole")
+    plain = world.save("tamarind plain").id
+    by = caller(world, world.scout)
+
+    def told() -> dict[str, tuple[str, str | None]]:
+        items = by.post("/recall", {"query": "tamarind"}).json()["items"]
+        return {one["id"]: (one["state"], one["made"]) for one in items}
+
+    assert {made for _, made in told().values()} == {None, "behind:1"}
+    world.erase(raw)
+
+    words = {tainted: "stale:source_erased", over: "stale:source_erased", behind: "behind:1", whole: None, plain: None}
+    assert told() == {str(id): ("current", word) for id, word in words.items()}
+    before = world.now().seq
+    for source in (tainted, over):
+        body = {"kind": "compile", "sources": [str(source)], "function": {"name": "digest", "version": "1"},
+                "output": "public", "redacted": True, "content": "redacted"}  # fmt: skip
+        refused = by.post("/derivations", body)
+        assert (refused.status_code, refused.json()["code"]) == (409, "conflict")
+        assert world.now().seq == before
+        assert by.post("/derivations", {**body, "sources": [str(behind)]}).status_code == 201
+        before = world.now().seq
+    with CaptureQueriesContext(connection) as few:
+        recall(world.now(), query="tamarind", limit=2)
+    with CaptureQueriesContext(connection) as many:
+        recall(world.now(), query="tamarind", limit=5)
+    assert len(many) <= len(few) + 2
+    page = browser(world.bob).get(f"/records/{over}").text
+    assert "stale: source erased" in page[: page.index("<h1>")]
 
 
 def test_the_list_tells_states_hides_deleted_ones_and_asks_as_often_whatever_it_holds(world: World) -> None:

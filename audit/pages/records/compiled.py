@@ -108,6 +108,11 @@ class Panel:
     again: str
     rebuild_url: str
 
+    @property
+    def head_chip(self) -> Chip | None:
+        """What stands beside the record's own state: how its sources fare, where they are not what they were."""
+        return self.chip if self.chip.key in ("behind", "stale") else None
+
 
 def chip(fresh: Freshness) -> Chip:
     """The badge of a state: how far behind, or why stale, stands in its word."""

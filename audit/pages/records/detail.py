@@ -77,7 +77,8 @@ def shown(request: HttpRequest, visit: Visit, record: UUID) -> HttpResponseBase:
     context = head(request, visit, found, tab="lineage", count_text=part.get("rests", ""))
     told = made.panel(visit, found)
     made_of = compiled.panel(visit, found) if told.is_compiled else None
-    return render(request, "records/detail.html", {**context, **part, "made": told, "compiled": made_of}, status=status)
+    panels = {"made": told, "compiled": made_of, "sources_chip": made_of.head_chip if made_of else None}
+    return render(request, "records/detail.html", {**context, **part, **panels}, status=status)
 
 
 def head(request: HttpRequest, visit: Visit, found: RecordDetail, *, tab: str, count_text: str = "") -> dict[str, Any]:

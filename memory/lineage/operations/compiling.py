@@ -4,6 +4,7 @@ Invariants
 - Record, edges to every source and the statement of how it was made are one entry: there is no half of it.
 - A public record rests on compiled records alone and is redacted: raw text passes into public only through a compiled
   record, and every step of the way is named. That the redaction is any good, nobody here can tell.
+- No public record is made of what rests on something erased, however far above.
 - A function that the store runs is run by it: nobody may give the text in its name.
 
 Source: operating contract, R03.
@@ -25,12 +26,14 @@ from memory.base.intervals import Interval
 from memory.base.text import CONTENT_CHARS
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import NameBook, retried
+from memory.ledger.queries import asof
 from memory.lineage.functions import BUILT_IN, BUILT_IN_NAMES
 from memory.lineage.kernel import merged_interval
 from memory.lineage.models import OUTPUTS, Compilation
 from memory.lineage.operations.deriving import Cause, Derived, Rules, answer_before, derive
 from memory.lineage.operations.merging import SOURCES
 from memory.lineage.queries.compiled import Standing, outputs_of, standing_under
+from memory.lineage.queries.freshness import freshness_of
 from memory.lineage.queries.sources import SourceRecord, load_sources
 from memory.records.content import NewRecord, details_of
 from memory.records.models import Record
@@ -72,7 +75,7 @@ def compile_record(
     it is answered as before.   interval : the valid time; by default the hull of the sources'.
     Locks: the namespace head. Appends: `compile`, items record, derivation, compilation, one edge for each source.
     Raises Invalid (with `no_sources`, `public_from_raw` or `not_redacted` where it says so), NotFound, Withdrawn,
-    Erased, Conflict (the id stands with another payload).
+    Erased, Conflict (the id stands with another payload, or what is public would rest on something erased).
     """
     _require_distinct(sources)
     new = NewRecord(
@@ -97,9 +100,13 @@ def compile_record(
         book.learn([recipe.function, recipe.version, recipe.covers])
         yield compilation_draft(book, prepared[0].id, recipe=recipe, inputs=inputs_digest(loaded))
 
+    def recheck() -> None:
+        _require_free(by.namespace, id)
+        _require_untainted(by.namespace, sources, recipe)
+
     return derive(
         by, "compile", [new], loaded, cause=cause, rules=rules, lines=[None], request=request,
-        recheck=lambda: _require_free(by.namespace, id), beside=statement,
+        recheck=recheck, beside=statement,
     )  # fmt: skip
 
 
@@ -153,6 +160,19 @@ def _require_lawful(namespace: int, sources: Sequence[UUID], recipe: Recipe) -> 
     if places:
         told = "; ".join(f"{'.'.join(map(str, place.loc))}: expected {place.expected}" for place in places)
         raise Invalid(told, errors=places)
+
+
+def _require_untainted(namespace: int, sources: Sequence[UUID], recipe: Recipe) -> None:
+    """Nothing public comes of what says what is erased. Call it under the lock.   Raises Conflict."""
+    if recipe.output != "public":
+        return
+    found = freshness_of(asof.now(namespace), sources)
+    for source in sources:
+        if found[source].state == "stale":
+            raise Conflict(
+                f"The record {source} is stale: something that it rests on is erased, and what is public rests on"
+                " nothing erased.", id=str(source),
+            )  # fmt: skip
 
 
 def _require_usable(sources: Iterable[SourceRecord]) -> None:
