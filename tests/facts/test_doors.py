@@ -89,6 +89,7 @@ def test_what_is_held_alone_is_counted_to_all_and_listed_to_people_and_its_autho
         assert hidden_and_shown(who) == ([depot], 3)
         assert hidden_and_shown(who, subject="safe") == ([], 1)
         assert hidden_and_shown(who, status="known") == ([depot], 1)
+        assert hidden_and_shown(who, status="conflict") == ([], None)
     assert hidden_and_shown(owner, include="held") == ([safe, shop, depot], 3)
     assert hidden_and_shown(scout, include="held") == ([shop, depot], 3)
     assert hidden_and_shown(scout, include="held", subject="safe") == ([], 1)

@@ -138,8 +138,6 @@ def _held_alone(at: AsOf, wanted: Wanted, reader: Actor | None) -> QuerySet[Fact
         _by(at), _told(at, wanted, reader), subject=OuterRef("subject"), attribute=OuterRef("attribute")
     )
     found = rows.filter(_by(at), _held(at), ~Exists(listed))
-    if wanted.only_conflicts:
-        return found.none()
     if wanted.text and reader is not None and reader.kind == "agent":
         found = found.filter(agent=reader.agent)
     if wanted.subject:
