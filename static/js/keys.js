@@ -32,10 +32,21 @@ function open() {
   return true;
 }
 
+// A verdict that this role may not give is refused in words, so that an earlier choice is never left unsaid.
+function refuseVerdict(choice, choices) {
+  const told = document.querySelector("#verdict-preview");
+  if (!told) return false;
+  const chosen = [...choices].find((one) => one.checked);
+  const still = chosen ? `“${chosen.dataset.label}” stays chosen` : "nothing is chosen";
+  told.textContent = `“${choice.dataset.label}” is ${choice.dataset.refusal}: ${still}.`;
+  return true;
+}
+
 function chooseVerdict(digit) {
   const choices = document.querySelectorAll("[data-verdict-form] input[type=radio]");
   const choice = choices[Number(digit) - 1];
-  if (!choice || choice.disabled) return false;
+  if (!choice) return false;
+  if (choice.disabled) return refuseVerdict(choice, choices);
   choice.click();
   choice.focus();
   return true;

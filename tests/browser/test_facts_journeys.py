@@ -50,6 +50,9 @@ def test_a_conflict_is_settled_by_keyboard_from_the_first_page_to_the_proof_of_i
     page.keyboard.press("2")
     expect(page.get_by_label("Keep B")).to_be_checked()
     expect(page.get_by_text("Keep B: this will append 1 entry of 2 items")).to_be_visible()
+    page.keyboard.press("4")
+    expect(page.get_by_text("“Both hold” is an owner’s verdict: “Keep B” stays chosen.")).to_be_visible()
+    expect(page.get_by_label("Keep B")).to_be_checked()
     page.get_by_label("Reason").focus()
     page.keyboard.press("Control+Enter")
     assert world.now().seq == head

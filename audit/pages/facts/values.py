@@ -80,6 +80,14 @@ class SideShown:
 
 
 @dataclass(frozen=True, slots=True)
+class Piece:
+    """One value of a row with the fact that stands for it; `side` is None for a fact that counts for nothing."""
+
+    fact: FactShown
+    side: SideShown | None
+
+
+@dataclass(frozen=True, slots=True)
 class Entity:
     """A subject and an attribute as a row. `more` are facts that the address asks to see beside those that count."""
 
@@ -93,6 +101,11 @@ class Entity:
     timeline_url: str
     case_url: str
     last_known: Link | None
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """The lines of the row, one for each value."""
+        return (*(Piece(side.lead, side) for side in self.sides), *(Piece(fact, None) for fact in self.more))
 
 
 def shown(value: Value | None) -> Shown:
