@@ -17,6 +17,7 @@ pytestmark = pytest.mark.django_db
 VALUE = "text of 1 to 1000 characters, a number or true/false"
 CONFIDENCE = "a number from 0 to 1, or {value, scale}"
 TRIMMED = "text without white space at its ends"
+NO_OBJECTS: tuple[Any, ...] = ("staging", None, 5, [])
 FACT = {"subject": "staging", "attribute": "port", "value": 5433}
 REFUSED: list[tuple[dict[str, Any], list[str], str]] = [
     *(({"value": value}, ["value"], VALUE) for value in ("x" * 1001, "", " \n", None, {}, [])),
@@ -42,7 +43,7 @@ def test_a_fact_that_does_not_fit_is_refused_once_and_where_it_is_wrong(world: W
             answer = scout.post(path, body)
             told = [(error["loc"], error["expected"]) for error in answer.json()["errors"]]
             assert (answer.status_code, told) == (422, [([*under, *loc], expected)]), change
-    for item in ("staging", None, 5, []):
+    for item in NO_OBJECTS:
         (error,) = scout.post("/facts/batch", [FACT, item]).json()["errors"]
         assert (error["loc"], error["expected"]) == ([1], "an object")
     pair = {"cardinality": "many", "exclusive": [["a", None]]}

@@ -132,7 +132,7 @@ def _known(at: AsOf, told: Q | None = None) -> QuerySet[FactState]:
 
 
 def _held_alone(at: AsOf, wanted: Wanted, reader: Actor | None) -> QuerySet[FactState]:
-    """The held facts of entities that are not on the list; no fact that was never held is walked."""
+    """The held facts of entities that are not on the list, found from what was held where no name leads to them."""
     rows = FactState.objects.filter(namespace=at.namespace)
     listed = rows.filter(
         _by(at), _told(at, wanted, reader), subject=OuterRef("subject"), attribute=OuterRef("attribute")
