@@ -17,11 +17,13 @@ pytestmark = pytest.mark.django_db
 VALUE = "text of 1 to 1000 characters, a number or true/false"
 CONFIDENCE = "a number from 0 to 1, or {value, scale}"
 TRIMMED = "text without white space at its ends"
+NO_VALUES: tuple[Any, ...] = ("x" * 1001, "", " \n", None, {}, [])
+NO_CONFIDENCES: tuple[Any, ...] = (2, "0.5", True, {}, [], {"value": 1})
 NO_OBJECTS: tuple[Any, ...] = ("staging", None, 5, [])
 FACT = {"subject": "staging", "attribute": "port", "value": 5433}
 REFUSED: list[tuple[dict[str, Any], list[str], str]] = [
-    *(({"value": value}, ["value"], VALUE) for value in ("x" * 1001, "", " \n", None, {}, [])),
-    *(({"confidence": one}, ["confidence"], CONFIDENCE) for one in (2, "0.5", True, {}, [], {"value": 1})),
+    *(({"value": value}, ["value"], VALUE) for value in NO_VALUES),
+    *(({"confidence": one}, ["confidence"], CONFIDENCE) for one in NO_CONFIDENCES),
     ({"confidence": {"value": 2, "scale": "odds"}}, ["confidence", "value"], "less than or equal to 1"),
     *(({"subject": subject}, ["subject"], TRIMMED) for subject in ("  ", " staging", "staging\n")),
     ({"source": {"origin": "desk "}}, ["source", "origin"], TRIMMED),
