@@ -31,8 +31,8 @@ from memory.records.queries import lists
 from memory.tombstones.content import Revival
 from memory.tombstones.models import Tombstone
 from memory.tombstones.operations.living import judge_block
-from tests.tombstones.burials import blocked, buried, spoken_for, whole_life
 from tests.facts.stating import every_state
+from tests.tombstones.burials import blocked, buried, spoken_for, whole_life
 from tests.world import World
 
 STORES = Path(__file__).parent.parent / "interchange" / "fixtures"
