@@ -63,6 +63,11 @@ def _open_first_row(page: Page) -> None:
     page.goto(page.locator("[data-row] a").first.get_attribute("href") or "")
 
 
+def _open_first_case(page: Page) -> None:
+    """The conflict that waits longest."""
+    page.goto(page.locator("main table a").first.get_attribute("href") or "")
+
+
 def _verify(page: Page) -> None:
     """Have the log scanned, then back to its page."""
     page.get_by_role("button", name="Verify now").click()
@@ -79,7 +84,7 @@ PICTURES = (
     ),
     Picture("entry", f"/ledger/32?ns={STORY}"),
     Picture("timeline", f"/timeline?ns={STORY}&subject=xz-5.6.1&attribute=safe_to_deploy"),
-    Picture("conflict", f"/facts/conflicts?ns={STORY}"),
+    Picture("conflict", f"/facts/conflicts?ns={STORY}", _open_first_case),
     Picture("facts", f"/facts?ns={STORY}&subject=xz"),
     Picture("dead-ends", f"/tombstones?ns={STORY}&include=retired"),
     Picture("inbox", f"/inbox?ns={STORY}"),
