@@ -71,10 +71,7 @@ def connect() -> None:
     count_children_by(children_at)
     recall_also(facts_of_subjects)
     judge_answers_by(words_of_compiled)
-    reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
-    reviewed(FACTS_REVIEWED)
-    withhold_by(withheld_items)
-    refuse_references_by(unreferable)
+    _connect_review()
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)
@@ -102,6 +99,14 @@ def connect() -> None:
         counted_by(key, rows)
     scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
     _connect_labels()
+
+
+def _connect_review() -> None:
+    """What a review policy can hold, and which doors keep it from other agents."""
+    reviewed(Kind("record", peers=held.peers, hide=hide_rejected, project=held.project, shown=near.shown))
+    reviewed(FACTS_REVIEWED)
+    withhold_by(withheld_items)
+    refuse_references_by(unreferable)
 
 
 def _connect_labels() -> None:

@@ -108,7 +108,9 @@ def test_every_answer_is_one_that_the_document_declares(case: schemathesis.Case,
     with kept_connection():
         answer = case.call(headers=headers, cookies=cookies)
     case.validate_response(answer, checks=RULES)
-    assert answer.status_code not in (401, 403), (route.operation, answer.text)
+    # What one request declares of an attribute, another one of the same agent may not change.
+    declared = route.operation == "facts_declare" and "only an owner" in answer.text
+    assert declared or answer.status_code not in (401, 403), (route.operation, answer.text)
 
 
 def test_the_requests_reach_every_route() -> None:

@@ -91,10 +91,6 @@ def compile_record(
     loaded = load_sources(by.namespace, sources)
     _require_usable(loaded)
     new = _complete(new, loaded, text=_text(recipe, content, loaded), interval=interval)
-    rules = Rules(
-        content="explicit" if content is not None else "generated", type="explicit",
-        valid="explicit" if interval else "hull",
-    )  # fmt: skip
 
     def statement(book: NameBook, prepared: Sequence[Prepared]) -> Iterable[Draft]:
         book.learn([recipe.function, recipe.version, recipe.covers])
@@ -105,9 +101,14 @@ def compile_record(
         _require_untainted(by.namespace, sources, recipe)
 
     return derive(
-        by, "compile", [new], loaded, cause=cause, rules=rules, lines=[None], request=request,
+        by, "compile", [new], loaded, cause=cause, rules=_rules(content, interval), lines=[None], request=request,
         recheck=recheck, beside=statement,
     )  # fmt: skip
+
+
+def _rules(content: str | None, interval: Interval | None) -> Rules:
+    text, valid = "explicit" if content is not None else "generated", "explicit" if interval else "hull"
+    return Rules(content=text, type="explicit", valid=valid)
 
 
 def _request(
