@@ -21,10 +21,10 @@ from memory.interchange.erased_lists import read_list
 from memory.interchange.operations import restore_archive
 from memory.interchange.schemas import (
     ExportIn,
+    FileOut,
     ImportDetailOut,
     ImportIn,
     ImportOut,
-    ProvOut,
     RestoreOut,
     of_job,
     of_run,
@@ -87,7 +87,7 @@ def detail(request: Entered, import_id: Annotated[Id, Path()], point: Query[Poin
     return ImportDetailOut(**fields, **rests_on(at))
 
 
-@routes.read("/export", answer=ProvOut, codes=("too_large", "conflict"), extra=LINES)
+@routes.read("/export", answer=FileOut, codes=("too_large", "conflict"), extra=LINES)
 def export(request: Entered, what: Query[ExportIn], point: Query[Point]) -> HttpResponseBase:
     """A file: the archive (jsonl), provenance of a slice (prov, openlineage), or what is public. Nothing is written."""
     by, at = actor(request), point.at(request.auth.namespace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from memory.base import jobs
 from memory.base.errors import DomainError, Invalid
@@ -70,6 +70,23 @@ class ProvOut(BaseModel):
 
     prefix: dict[str, str]
     entity: dict[str, dict[str, Any]] = Field(default_factory=dict)
+
+
+class PublicOut(BaseModel):
+    """What may leave for everybody: public compiled records, and why the others are left out."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    format: str
+    namespace: str
+    store: str
+    seq: int
+    items: list[dict[str, Any]]
+    left_out: dict[str, int]
+
+
+class FileOut(RootModel[ProvOut | PublicOut]):
+    """The JSON files among the formats."""
 
 
 class RestoreOut(Written):
