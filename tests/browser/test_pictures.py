@@ -132,7 +132,7 @@ def test_without_a_browser_the_command_says_what_it_needs(tmp_path: Path) -> Non
 def test_readme_shows_pictures_that_exist_with_words_for_who_does_not_see_them() -> None:
     part = README.split("<!-- pictures -->")[1].split("<!-- /pictures -->")[0]
     shown = re.findall(r"!\[([^\]]*)\]\(\.github/pictures/([\w-]+)\.png\)", part)
-    assert 3 <= len(shown) <= 6
+    assert 3 <= len(shown) <= 8
     assert {name for _, name in shown} <= {picture.name for picture in PICTURES}
     assert all(len(words.split()) >= 4 for words, _ in shown)
     assert "manage.py screenshots" in part
