@@ -42,6 +42,15 @@ ANOTHER: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "records_save_batch": ((1, "content"), "three"),
     "records_withdraw": (("reason",), "another reason"),
     "records_restore": (("reason",), "another reason"),
+    "records_review": (("reason",), "another reason"),
+    "records_confirm": (("reason",), "another reason"),
+    "records_reject": (("reason",), "another reason"),
+    "facts_declare": (("freshness_seconds",), 3600),
+    "facts_assert_fact": (("value",), 180),
+    "facts_assert_batch": ((1, "value"), "de"),
+    "facts_verdict": (("reason",), "another reason"),
+    "facts_supersede": (("reason",), "another reason"),
+    "facts_retract": (("reason",), "another reason"),
     "lineage_derive": (("content",), "the first, reworded again"),
     "lineage_link": (("relation",), "related_to"),
     "tombstones_bury": (("retest",), "another plan"),
@@ -81,7 +90,7 @@ def test_the_same_request_is_answered_as_before_and_written_once(stage: Stage, r
     if "secret" in told:
         assert told.pop("secret").startswith("plm_")
         assert again.pop("secret") is None
-    if route.operation == "records_save_batch":
+    if route.operation in ("records_save_batch", "facts_assert_batch"):
         assert (told.pop("duplicates"), again.pop("accepted")) == ([], [])
         told["duplicates"] = told.pop("accepted")
     assert told == again

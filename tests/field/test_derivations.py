@@ -98,8 +98,8 @@ def test_s08_an_evolve_that_names_one_field_carries_all_others_over(agent: Calle
         assert kept == {**{field: read[field] for field in (*CHANGED, "source")}, **changed}, name
 
 
-def examples() -> list[tuple[str, bytes, dict[str, str]]]:
-    """(path, body, headers) of every request that the README shows."""
+def examples() -> list[tuple[str, str, str, dict[str, str]]]:
+    """(method, path, body, headers) of every request that the README shows."""
     found = []
     for block in re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL):
         for command in re.split(r"\n(?!\s)", block.replace("\\\n", " ")):
@@ -109,7 +109,9 @@ def examples() -> list[tuple[str, bytes, dict[str, str]]]:
             told = dict(pairwise(words))
             headers = dict(word.split(": ", 1) for flag, word in pairwise(words) if flag == "-H")
             (url,) = [word for word in words if word.startswith("http")]
-            found.append((url.partition("/namespaces/main")[2], told["-d"].encode(), headers))
+            body = told.get("-d", "")
+            method = told.get("-X", "POST" if body else "GET")
+            found.append((method, url.partition("/namespaces/main")[2], body, headers))
     return found
 
 
@@ -118,15 +120,19 @@ def test_s11_every_request_that_the_readme_shows_succeeds_and_does_what_it_says(
     world = World("main")
     agent = caller(world, world.scout)
     shown = examples()
-    assert len(shown) == README.count("curl -s http")
+    assert len(shown) == README.count("curl -s")
     answers = {}
-    for path, body, headers in shown:
+    for method, path, body, headers in shown:
         assert headers["Authorization"] == "Bearer $PALIMPSEST_TOKEN"
-        answer = agent.call("POST", path, body, content_type=headers["Content-Type"])
+        sent = {"body": body.encode(), "content_type": headers["Content-Type"]} if body else {}
+        answer = agent.call(method, path, **sent)
         assert answer.status_code in (200, 201), (path, answer.content)
-        answers[path] = (json.loads(body), answer.json())
+        answers[path] = (json.loads(body) if body else None, answer.json())
     saved, recalled = answers["/records"][0], answers["/recall"][1]
     assert [row["text"] for row in recalled["items"]] == [saved["content"]]
+    ((_, known),) = [told for path, told in answers.items() if path.startswith("/facts?")]
+    (item,) = known["items"]
+    assert (item["status"], [value["value"] for value in item["values"]]) == ("known", [5433])
 
 
 @pytest.mark.django_db
