@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field, StrictBool, model_validator
+from pydantic import AfterValidator, BaseModel, Field, StrictBool, model_validator
 from pydantic_core import PydanticCustomError
 
 from memory.base.canonical import INTEGER_LIMIT
@@ -23,6 +23,12 @@ Address = tuple[
 ]  # fmt: skip
 
 
+def _only_true(value: bool) -> bool:
+    if not value:
+        raise PydanticCustomError("only_true", "true, or no such field")
+    return value
+
+
 class ErasureIn(Act):
     """What is to be erased: records, facts, items, everything that names a subject, or all of the namespace; and why.
 
@@ -34,7 +40,7 @@ class ErasureIn(Act):
     facts: Annotated[list[Id], Field(min_length=1, max_length=REFERENCES)] | None = None
     items: Annotated[list[Address], Field(min_length=1, max_length=REFERENCES)] | None = None
     subject: Name | None = None
-    namespace: Literal[True] | None = None
+    namespace: Annotated[StrictBool, AfterValidator(_only_true)] | None = None
     confirm: Annotated[str, Field(max_length=NAME_CHARS)] = ""
     reason: Literal["request", "policy", "secret", "mistake", "source"]
     note: Note = ""

@@ -56,6 +56,9 @@ def press(page: Page, key: str, *, becomes: tuple[float, int]) -> None:
     day, seq = becomes
     page.wait_for_url(lambda url: f"valid_at={in_url(on(day))}" in url and f"known_at=seq:{seq}&" in f"{url}&")
     expect(page.locator("#timeline-plot")).to_be_focused()
+    # The address changes before the swap has settled; a key that is pressed in between could be lost.
+    page.wait_for_load_state("networkidle")
+    page.wait_for_function("!document.querySelector('.htmx-request, .htmx-swapping, .htmx-settling')")
 
 
 def test_a_subject_as_of_two_dates_by_keys_with_what_was_learned_between(visits: Visits, world: Limits) -> None:

@@ -67,7 +67,7 @@ def test_a_lineage_opens_level_by_level_and_its_list_is_as_deep(page: Page, worl
 
 def test_runs_imports_agents_and_the_search_are_read(page: Page, world: Furnished) -> None:
     page.goto("/search")
-    page.get_by_label("Search records, runs, agents and ids").fill("4411")
+    page.get_by_label("Search records, facts, runs, agents and ids").fill("4411")
     page.get_by_role("main").get_by_role("button", name="Search").click()
     page.get_by_role("main").get_by_role("link", name="Refund of order 4411").first.click()
     expect(page.locator("#run-steps tbody tr")).to_have_count(4)

@@ -18,6 +18,10 @@ from memory.base import projections
 from memory.base.actor import Actor, RunGiven
 from memory.checks.models import CheckRun, Finding
 from memory.checks.rebuilding import _encoded, compared, rebuild
+from memory.facts.content import NewFact
+from memory.facts.models import ConflictCase, FactRect, FactState, FactTally
+from memory.facts.operations.asserting import assert_facts
+from memory.facts.operations.declaring import Declaration, declare
 from memory.ledger.models import Content, Entry, Head, Node
 from memory.ledger.queries.contents import contents_of
 from memory.lineage.models import CoveredRecord
@@ -44,6 +48,8 @@ def store() -> int:
     digest = Recipe("digest", "1", covers="t")
     compile_record(by, sources=[second.id], recipe=digest, cause=Cause(), content="digest of leaf 1")
     withdraw(system(namespace), record=second.id, reason="twice")
+    declare(by, attribute="city", declaration=Declaration("one"))
+    assert_facts(by, facts=[NewFact("anna", "city", city) for city in ("Oslo", "Bergen")])
     save(by, records=[NewRecord("note", "the last", tags=("t",))])
     assert third.seq
     return namespace
@@ -89,6 +95,11 @@ FAULTS: dict[str, tuple[str, Plant]] = {
     "digest": ("record_states", set_state(text_digest=b"z" * 16)),
     "class": ("record_states", set_state(source_class="first_hand")),
     "covered lost": ("covered_records", lambda store: CoveredRecord.objects.filter(namespace=store).delete()),
+    "fact lost": ("fact_states", lambda store: FactState.objects.filter(namespace=store, value='"Oslo"').delete()),
+    "fact value": ("fact_states", lambda store: FactState.objects.filter(namespace=store).update(value='"Rome"')),
+    "rectangle": ("fact_rects", lambda store: FactRect.objects.filter(namespace=store).update(known_to=99)),
+    "tally": ("fact_tallies", lambda store: FactTally.objects.filter(namespace=store).update(n_facts=7)),
+    "case lost": ("conflict_cases", lambda store: ConflictCase.objects.filter(namespace=store).delete()),
     "posting lost": ("record_texts", drop_posting),
     "posting changed": ("record_texts", alter_posting),
 }  # fmt: skip

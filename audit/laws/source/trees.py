@@ -7,7 +7,7 @@ Invariants
 
 import ast
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 MOST_BYTES = 2_000_000
@@ -24,12 +24,13 @@ class Module:
 
     file: str
     tree: ast.Module
+    functions: tuple[Function, ...] = field(init=False, repr=False, compare=False)
+    """Every function and method, in the order in which they are written."""
 
-    @property
-    def functions(self) -> Iterator[Function]:
-        """Every function and method, in the order in which they are written."""
+    def __post_init__(self) -> None:
         found = (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-        return iter(sorted(found, key=lambda node: (node.lineno, node.col_offset)))
+        ordered = tuple(sorted(found, key=lambda node: (node.lineno, node.col_offset)))
+        object.__setattr__(self, "functions", ordered)
 
 
 @dataclass(frozen=True, slots=True)
