@@ -74,7 +74,7 @@ def test_every_benchmark_tells_ratios_and_leaves_the_store_of_the_user_alone(
 ) -> None:
     monkeypatch.setenv("PALIMPSEST_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    report = run_apart(list(BENCHMARKS), divisor=500)
+    report = run_apart(list(BENCHMARKS), divisor=2_000)
     ratios = {name: [float(row[2]) for row in cells(report, name)] for name in BENCHMARKS}
     assert [name for name, found in ratios.items() if not found] == []
     assert all(math.isfinite(ratio) and ratio > 0 for found in ratios.values() for ratio in found)

@@ -27,8 +27,9 @@ from tests.states import projected, rebuilt
 from tests.world import World
 
 ROOT = Path(__file__).resolve().parents[2]
-# The second engine is asked the same question fewer times.
-ROUNDS = int(os.environ.get("CRASH_ROUNDS", "200" if os.environ.get("DATABASE_URL") else "1000"))
+# Continuous integration, and the second engine, run a small form.
+IS_SMALL = bool(os.environ.get("CI") or os.environ.get("DATABASE_URL"))
+ROUNDS = int(os.environ.get("CRASH_ROUNDS", "250" if IS_SMALL else "1000"))
 
 pytestmark = pytest.mark.slow
 

@@ -21,7 +21,12 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "What was said about records": ("withdrawal", "review"),
     "How records came to be: notes and conflicts": ("derivation",),
     "Dead ends: bounds, evidence, checks, notes": (
-        "tombstone", "revival_condition", "revival_evidence", "route_check", "block_verdict", "tombstone_turn",
+        "tombstone",
+        "revival_condition",
+        "revival_evidence",
+        "route_check",
+        "block_verdict",
+        "tombstone_turn",
     ),
     "Runs: titles, references, runtime": ("run", "run_end"),
     "Names of agents, hosts, types and sources": ("name",),
