@@ -21,9 +21,9 @@ from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 hypothesis.settings.register_profile("default", deadline=None)
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=60)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True, max_examples=40)
 # The first of the same examples: most of what they try is the same on every engine.
-hypothesis.settings.register_profile("second_engine", parent=hypothesis.settings.get_profile("ci"), max_examples=25)
+hypothesis.settings.register_profile("second_engine", parent=hypothesis.settings.get_profile("ci"), max_examples=12)
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=20)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "CI" in os.environ else "default"))
 

@@ -9,7 +9,7 @@ from threading import Event
 from typing import Any
 
 import pytest
-from django.db import connection, connections
+from django.db import OperationalError, connection, connections
 
 from memory.base.errors import DomainError
 from memory.facts.content import NewFact
@@ -47,7 +47,8 @@ def write(world: World, number: int, is_over: Event) -> int:
                 else:
                     retract(world.scout, fact=ended, retracted_as="wrong", reason="misread")
                 n_written += 1
-            except DomainError:
+            except (DomainError, OperationalError):
+                # On a busy machine a writer waits too long for the lock, which its client is told as 503.
                 pass
             finally:
                 # As after each request: readers and writers share the connections of a pool.
