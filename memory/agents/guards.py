@@ -5,7 +5,6 @@ All of it is asked under the namespace lock, by one query each: what ended betwe
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import cast
 
 from memory.agents.activity import person_name
@@ -66,9 +65,5 @@ def _told(hold: Hold) -> dict[str, object]:
     note = contents_of(hold.namespace_id, [(hold.seq, hold.item)])[hold.seq, hold.item].get("note", "")
     return {
         "seq": hold.seq, "placed_by": who or "the system", "placed_at": instants.text(recorded_at), "reason": note,
-        "until": _text(hold.until_at),
+        "until": instants.text_or_none(hold.until_at),
     }  # fmt: skip
-
-
-def _text(instant: datetime | None) -> str | None:
-    return None if instant is None else instants.text(instant)

@@ -28,6 +28,11 @@ def text(value: datetime) -> str:
     return f"{value.astimezone(UTC).replace(tzinfo=None).isoformat(timespec='microseconds')}Z"
 
 
+def text_or_none(value: datetime | None) -> str | None:
+    """The spelling of an instant that need not be there."""
+    return None if value is None else text(value)
+
+
 def read(value: str) -> datetime:
     """The aware UTC instant.   Raises ValueError for any other text, and for what UTC cannot hold."""
     if not _RFC_3339.fullmatch(value):

@@ -48,12 +48,9 @@ def request_of(new: NewFact) -> dict[str, Any]:
     """All that the client gave, as JSON."""
     return {
         "id": None if new.id is None else str(new.id), "subject": new.subject, "attribute": new.attribute,
-        "value": new.value, "stance": new.stance, "valid": [_text(new.valid_from), _text(new.valid_to)],
+        "value": new.value, "stance": new.stance,
+        "valid": [instants.text_or_none(one) for one in (new.valid_from, new.valid_to)],
         "source": [new.source_class, new.origin, new.pointer], "candidate": new.candidate,
         "confidence": [new.confidence, new.scale], "note": new.note,
         "references": [str(one) for one in new.references],
     }  # fmt: skip
-
-
-def _text(instant: datetime | None) -> str | None:
-    return None if instant is None else instants.text(instant)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
@@ -31,6 +30,7 @@ from memory.facts.operations.adjudicating import Asked
 from memory.facts.operations.asserting import AssertedFact
 from memory.facts.operations.declaring import MOST_PAIRS, Declaration, Declared
 from memory.ledger.schemas import Limit
+from memory.records.schemas import later
 
 REFERENCES = 20
 FRESHEST_SECONDS = 100 * 366 * 86_400
@@ -67,13 +67,6 @@ ValueIn = Annotated[
         {"type": "number"}, {"type": "string", "minLength": 1, "maxLength": VALUE_CHARS, "pattern": r"\S"},
     ]}),
 ]  # fmt: skip
-
-
-def _after_start(value: datetime | None, info: Any) -> datetime | None:
-    start = info.data.get("valid_from")
-    if value is not None and start is not None and value <= start:
-        raise PydanticCustomError("interval", "an instant after valid_from")
-    return value
 
 
 class FactSource(Given):
@@ -128,7 +121,7 @@ class FactIn(Act):
     note: Note = ""
     references: Annotated[list[Id], Field(max_length=REFERENCES)] = Field(default_factory=list)
 
-    _interval = field_validator("valid_to")(_after_start)
+    _interval = field_validator("valid_to")(later)
 
     def given(self) -> NewFact:
         sure = self.confidence

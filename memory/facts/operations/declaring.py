@@ -66,7 +66,7 @@ def declare(by: Actor, *, attribute: str, declaration: Declaration, base: str = 
             raise StaleVersion(
                 f"{attribute} is declared otherwise by now.", current={"digest": _digest(standing).hex()}
             )
-        if standing is not None and _same(_declaration(standing), declaration):
+        if standing is not None and _same(declaration_of(standing), declaration):
             entry.void()
             return Declared(attribute, declaration, _digest(standing), standing.seq, replayed=True)
         if standing is not None and not by.may("own"):
@@ -107,10 +107,6 @@ def _has_cases(namespace: int, attribute: UUID) -> bool:
 
 def declaration_of(row: AttributeSpec) -> Declaration:
     """The declaration that the row stands for; pairs whose text is erased are gone."""
-    return _declaration(row)
-
-
-def _declaration(row: AttributeSpec) -> Declaration:
     pairs: Sequence[Any] = ()
     if row.n_exclusive:
         pairs = contents_of(row.namespace_id, [(row.seq, row.item)])[row.seq, row.item].get("value", [])

@@ -26,7 +26,7 @@ from memory.facts.kernel.status import Statement
 from memory.facts.kernel.values import Side, Spec, Value, side_of
 from memory.facts.models import Adjudication, ConflictCase, FactState
 from memory.facts.queries.counting import counting_rows
-from memory.facts.queries.status import FactLine, line_of
+from memory.facts.queries.status import FactLine, line_of, origins_of
 from memory.facts.queries.verdicts import Ended, Verdict, ended_by, entity_of, has_erased, verdicts_of
 from memory.facts.specs import specs_at
 from memory.facts.states import Entity, counting
@@ -286,6 +286,6 @@ def _side(
     lead = rows[own.id]
     return CaseSide(
         line_of(lead, at, texts), lead.item, lines,
-        tuple(dict.fromkeys(line.origin or line.agent_name or f"person {line.person}" for line in lines)),
+        origins_of(lines),
         rests[lead.seq, lead.item],
     )  # fmt: skip

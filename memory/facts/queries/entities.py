@@ -8,7 +8,7 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -163,8 +163,3 @@ def _narrowed(at: AsOf, wanted: Wanted, named: Mapping[str, UUID]) -> Q:
         )  # fmt: skip
         narrow &= Q(Exists(cases))
     return narrow
-
-
-def names_of_entities(found: Sequence[Entity]) -> set[UUID]:
-    """The ids of all names in the entities."""
-    return {name for entity in found for name in entity}

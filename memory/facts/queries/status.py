@@ -198,7 +198,7 @@ def _answer(at: AsOf, one: _Found, texts: Any, include: frozenset[str], reader: 
     }  # fmt: skip
     told |= {fact for fact in one.status.erased if "erased" in shown}
     values = tuple(
-        ValueLine(side.value, side.side.stance, side.facts, _origins([lines[fact] for fact in side.facts]))
+        ValueLine(side.value, side.side.stance, side.facts, origins_of([lines[fact] for fact in side.facts]))
         for side in one.status.sides
     )
     subject, attribute = (texts.names.get(name, "erased") for name in one.entity)
@@ -212,7 +212,7 @@ def _answer(at: AsOf, one: _Found, texts: Any, include: frozenset[str], reader: 
     )  # fmt: skip
 
 
-def _origins(lines: Sequence[FactLine]) -> tuple[str, ...]:
+def origins_of(lines: Sequence[FactLine]) -> tuple[str, ...]:
     """What the facts go back to, each once: the named origin, else who wrote it."""
     return tuple(dict.fromkeys(line.origin or line.agent_name or f"person {line.person}" for line in lines))
 

@@ -119,7 +119,7 @@ def _request(
     return {
         "compile": [str(source) for source in sources], "recipe": recipe.request, "content": content, "type": new.type,
         "id": str(new.id) if new.id else None, "details": details_of(new), "cause": cause.request,
-        "interval": [_shown(interval.start), _shown(interval.end)] if interval else None,
+        "interval": [instants.text_or_none(interval.start), instants.text_or_none(interval.end)] if interval else None,
     }  # fmt: skip
 
 
@@ -234,7 +234,3 @@ def _as_before(
     if not same or standing.derivation is None or new.id is None:
         raise Conflict(f"The record {new.id} stands with another payload.", id=str(new.id))
     return Derived(standing.derivation, (new.id,), standing.seq, replayed=True)
-
-
-def _shown(instant: Any) -> str | None:
-    return None if instant is None else instants.text(instant)

@@ -67,7 +67,7 @@ def _also_asked(summary: str, interval: Interval | None) -> dict[str, Any]:
     """What a request names only where it was given, so that the fingerprints of others stand."""
     given: dict[str, Any] = {"summary": summary} if summary else {}
     if interval is not None:
-        given["interval"] = [_shown(interval.start), _shown(interval.end)]
+        given["interval"] = [instants.text_or_none(interval.start), instants.text_or_none(interval.end)]
     return given
 
 
@@ -91,7 +91,11 @@ def _valid(sources: Sequence[SourceRecord], rule: ValidRule, given: Interval | N
         return merged_interval(intervals, rule=rule)
     except DisjointIntervals as error:
         told = [
-            {"record": str(source.id), "valid_from": _shown(one.start), "valid_to": _shown(one.end)}
+            {
+                "record": str(source.id),
+                "valid_from": instants.text_or_none(one.start),
+                "valid_to": instants.text_or_none(one.end),
+            }
             for source, one in zip(sources, intervals, strict=True)
         ]
         raise Conflict(
@@ -106,7 +110,3 @@ def explicit_interval(start: Any, end: Any) -> Interval:
         return Interval(start, end)
     except EmptyInterval as error:
         raise Invalid.at("valid_to", expected="an instant after valid_from", got=instants.text(error.end)) from error
-
-
-def _shown(instant: Any) -> str | None:
-    return None if instant is None else instants.text(instant)

@@ -173,7 +173,7 @@ def retest(
     """
     if passed and next_at is not None:
         raise Invalid.at("next_at", expected="nothing: what passed is retired", got=instants.text(next_at))
-    request = ["retest", str(tombstone), passed, note, _text(next_at), [str(one) for one in references]]
+    request = ["retest", str(tombstone), passed, note, instants.text_or_none(next_at), [str(one) for one in references]]
     with opened(by, verb="retest", need=gate.OWN, request=request) as entry:
         if entry.is_replay:
             return entry.answer
@@ -255,7 +255,3 @@ def _turn(
 def _add(entry: OpenEntry, draft: Draft, references: Sequence[UUID]) -> None:
     index = entry.add(draft)
     entry.add(*reference_drafts(entry.by, from_item=index, to=references, kind=EVIDENCE))
-
-
-def _text(instant: datetime | None) -> str | None:
-    return None if instant is None else instants.text(instant)
