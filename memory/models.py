@@ -12,6 +12,18 @@ from memory.agents.models import (
     Token,
     TokenRevocation,
 )
+from memory.beliefs.models import (
+    Forecast,
+    MonitorRun,
+    MonitorTally,
+    Observation,
+    ObservationReach,
+    ObservationState,
+    ObservationTag,
+    RelationLaw,
+    Revocation,
+    SavedQuery,
+)
 from memory.checks.models import CheckRun, Finding, Waiver
 from memory.facts.models import (
     Adjudication,

@@ -113,7 +113,7 @@ class Name(ContentBase):
 
     pk = models.CompositePrimaryKey("namespace_id", "id")
     id = models.UUIDField()
-    text = models.CharField(max_length=400)
+    text = models.CharField(max_length=512)
 
     class Meta:
         constraints: ClassVar = [

@@ -1,0 +1,1 @@
+"""Writes about beliefs: bind a law, observe, revoke, watch, save a question."""

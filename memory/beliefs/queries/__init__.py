@@ -1,0 +1,1 @@
+"""Reads about beliefs, each as of a point."""
