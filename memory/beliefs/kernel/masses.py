@@ -1,0 +1,101 @@
+"""Probability masses as clients give them, and as arrays under a law.
+
+Invariants
+- Given masses are finite, not negative, 1..256 of them, and their floored sum is a double; they need not sum to one.
+- A map leaves out what has no mass; a label the law does not have is refused.
+- Normalising floors every entry at 1e-12 first, so an all-zero vector becomes uniform; such vectors are flagged.
+
+Source: posterior-memory-harness 0.9.0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from memory.base.errors import Invalid
+from memory.beliefs.kernel.laws import MAX_LABELS, Law
+from memory.beliefs.kernel.reading import Step, identifier, number, shown
+
+Floats = npt.NDArray[np.float64]
+Masses = Sequence[float] | Mapping[str, float]
+Flag = Literal["mass_outside_prior", "uninformative_vector"]
+
+FLOOR = 1e-12
+
+
+def masses(value: object, *loc: Step) -> Masses:
+    """The masses at `loc`, kept as a list or a map of labels.   Raises Invalid."""
+    if isinstance(value, Mapping):
+        found: Masses = {
+            identifier(label, *loc, shown(label)): _mass(mass, *loc, shown(label)) for label, mass in value.items()
+        }
+    elif isinstance(value, (list, tuple)):
+        found = tuple(_mass(mass, *loc, index) for index, mass in enumerate(value))
+    else:
+        raise Invalid.at(*loc, expected="a list of numbers or an object of labels", got=shown(value), code="wrong_type")
+    if not 1 <= len(found) <= MAX_LABELS:
+        raise Invalid.at(*loc, expected=f"1..{MAX_LABELS} masses", got=len(found), code="out_of_range")
+    if not math.isfinite(sum(max(mass, FLOOR) for mass in _values(found))):
+        raise Invalid.at(*loc, expected="masses whose sum is a double", got="a larger sum", code="out_of_range")
+    return found
+
+
+def masses_or_none(document: Mapping[str, object], key: str) -> Masses | None:
+    value = document.get(key)
+    return None if value is None else masses(value, key)
+
+
+def vector(given: Masses, law: Law, *loc: Step) -> Floats:
+    """(S,) float64, raw masses in the order of the law's labels.   Raises Invalid for another length or label."""
+    if isinstance(given, Mapping):
+        index = {label: position for position, label in enumerate(law.labels)}
+        found = np.zeros(law.size)
+        for label, mass in given.items():
+            if label not in index:
+                raise Invalid.at(*loc, shown(label), expected=f"a label of the law {law.name}", code="not_listed")
+            found[index[label]] = mass
+        return found
+    if len(given) != law.size:
+        raise Invalid.at(*loc, expected=f"{law.size} masses, one for each label", got=len(given), code="wrong_length")
+    return np.array(given, dtype=np.float64)
+
+
+def normalised(raw: Floats) -> Floats:
+    """Rows floored at 1e-12 and divided by their sums.   raw : (..., S) masses.
+
+    >>> normalised(np.zeros(4)).tolist()
+    [0.25, 0.25, 0.25, 0.25]
+    """
+    floored = np.maximum(raw, FLOOR)
+    total: Floats = floored.sum(axis=-1, keepdims=True)
+    return floored / total
+
+
+def flags(posterior: Floats, prior: Floats | None) -> tuple[Flag, ...]:
+    """What the raw vectors of one observation warn of, in alphabetical order.
+
+    uninformative_vector : no entry of one of them is above the floor, so that normalising makes it uniform.
+    mass_outside_prior : the posterior has mass where the prior has none.
+    """
+    found: list[Flag] = []
+    if prior is not None and bool(((posterior > 0) & (prior <= 0)).any()):
+        found.append("mass_outside_prior")
+    if any(raw is not None and raw.size > 1 and bool((raw <= FLOOR).all()) for raw in (posterior, prior)):
+        found.append("uninformative_vector")
+    return tuple(found)
+
+
+def _mass(value: object, *loc: Step) -> float:
+    mass = number(value, *loc)
+    if mass < 0:
+        raise Invalid.at(*loc, expected="a mass that is not negative", got=shown(value), code="out_of_range")
+    return mass
+
+
+def _values(found: Masses) -> Sequence[float]:
+    return tuple(found.values()) if isinstance(found, Mapping) else found
