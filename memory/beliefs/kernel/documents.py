@@ -19,8 +19,9 @@ from typing import Literal
 
 from memory.base.errors import Invalid
 from memory.base.text import fault
+from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import Flag, Floats, Masses, flags, masses, masses_or_none, vector
+from memory.beliefs.kernel.masses import Flag, Masses, flags, masses, masses_or_none, vector
 from memory.beliefs.kernel.reading import (
     boolean,
     identifier,

@@ -21,13 +21,11 @@ from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
-import numpy.typing as npt
 
 from memory.base.errors import Invalid
+from memory.beliefs.kernel.groups import Booleans, Indices
 from memory.beliefs.kernel.hashing import peer_sha256
 from memory.beliefs.kernel.reading import identifier, shown
-
-Indices = npt.NDArray[np.intp]
 
 MAX_LABELS = 256
 
@@ -212,7 +210,7 @@ def _require_group(law: Law) -> None:
             raise Invalid.at("table", expected="an associative product", got=f"a failure at {triple}", code="no_group")
 
 
-def _require(law: Law, holds: npt.NDArray[np.bool_], rule: str) -> None:
+def _require(law: Law, holds: Booleans, rule: str) -> None:
     wrong = np.flatnonzero(~holds)
     if len(wrong):
         index = int(wrong[0])

@@ -3,7 +3,7 @@
 Invariants
 - Given masses are finite, not negative, 1..256 of them, and their floored sum is a double; they need not sum to one.
 - A map leaves out what has no mass; a label the law does not have is refused.
-- Normalising floors every entry at 1e-12 first, so an all-zero vector becomes uniform; such vectors are flagged.
+- Factors floor every entry, so that a vector without an entry above the floor becomes uniform; it is flagged.
 
 Source: posterior-memory-harness 0.9.0.
 """
@@ -15,17 +15,15 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from memory.base.errors import Invalid
+from memory.beliefs.kernel.factors import FLOOR
+from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import MAX_LABELS, Law
 from memory.beliefs.kernel.reading import Step, identifier, number, shown
 
-Floats = npt.NDArray[np.float64]
 Masses = Sequence[float] | Mapping[str, float]
 Flag = Literal["mass_outside_prior", "uninformative_vector"]
-
-FLOOR = 1e-12
 
 
 def masses(value: object, *loc: Step) -> Masses:
@@ -65,21 +63,10 @@ def vector(given: Masses, law: Law, *loc: Step) -> Floats:
     return np.array(given, dtype=np.float64)
 
 
-def normalised(raw: Floats) -> Floats:
-    """Rows floored at 1e-12 and divided by their sums.   raw : (..., S) masses.
-
-    >>> normalised(np.zeros(4)).tolist()
-    [0.25, 0.25, 0.25, 0.25]
-    """
-    floored = np.maximum(raw, FLOOR)
-    total: Floats = floored.sum(axis=-1, keepdims=True)
-    return floored / total
-
-
 def flags(posterior: Floats, prior: Floats | None) -> tuple[Flag, ...]:
     """What the raw vectors of one observation warn of, in alphabetical order.
 
-    uninformative_vector : no entry of one of them is above the floor, so that normalising makes it uniform.
+    uninformative_vector : no entry of one of them is above the floor, so that it counts as uniform.
     mass_outside_prior : the posterior has mass where the prior has none.
     """
     found: list[Flag] = []

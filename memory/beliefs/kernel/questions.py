@@ -16,14 +16,17 @@ from typing import Literal, cast
 
 from memory.base.errors import Invalid
 from memory.beliefs.kernel.documents import schema_version, tags
+from memory.beliefs.kernel.factors import POINT_MASS_ERROR
+from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import Floats, Masses, masses, vector
+from memory.beliefs.kernel.masses import Masses, masses, vector
 from memory.beliefs.kernel.reading import (
     boolean,
     identifier,
     identifiers,
     integer,
     members,
+    number,
     number_or_none,
     one_of,
     only,
@@ -37,6 +40,7 @@ MAX_NODES = 256
 MAX_OBSERVATIONS = 4096
 MAX_HOPS = 8
 MAX_ALTERNATIVES = 16
+MAX_SETTING = 2**53 - 1
 POLICIES: tuple[Policy, ...] = ("recent", "coverage", "cycle_aware")
 
 _REQUIRED = ("namespace", "relation_type", "root")
@@ -45,6 +49,10 @@ _KEYS_1 = frozenset(
      "inference", "node_priors", "max_hops", "max_nodes")
 )  # fmt: skip
 _KEYS_2 = _KEYS_1 | {"retrieval_policy"}
+_SETTINGS = frozenset(
+    ("max_exact_assignments", "beam_size", "point_mass_error", "beam_stability_check", "beam_stability_multiplier",
+     "beam_marginal_tv_tolerance", "beam_entropy_tolerance")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,13 @@ class QueryDocument:
     node_priors: Mapping[str, Masses] = field(default_factory=dict)
     max_hops: int = 2
     max_nodes: int = 32
+
+
+@dataclass(frozen=True, slots=True)
+class InferenceSettings:
+    """What of the peer's inference settings changes an answer: the mass that a hardened posterior leaves to others."""
+
+    point_mass_error: float = POINT_MASS_ERROR
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +166,23 @@ def decision_options(
         integer(alternatives, "alternatives", least=0, most=MAX_ALTERNATIVES),
         boolean(allow_unreliable, "allow_unreliable"),
     )
+
+
+def inference_settings(document: object) -> InferenceSettings:
+    """The settings of the peer's library, checked by its rules; all but one concern its beam.   Raises Invalid."""
+    given = members(document, "inference_config")
+    only(given, known=_SETTINGS, required=())
+    for key in ("max_exact_assignments", "beam_size"):
+        integer(given.get(key, 1), key, least=1, most=MAX_SETTING)
+    integer(given.get("beam_stability_multiplier", 2), "beam_stability_multiplier", least=2, most=MAX_SETTING)
+    boolean(given.get("beam_stability_check", True), "beam_stability_check")
+    for key in ("beam_marginal_tv_tolerance", "beam_entropy_tolerance"):
+        if number(given.get(key, 0.0), key) < 0:
+            raise Invalid.at(key, expected="a number that is not negative", got=shown(given[key]), code="out_of_range")
+    error = number(given.get("point_mass_error", POINT_MASS_ERROR), "point_mass_error")
+    if not 0.0 < error < 1.0:
+        raise Invalid.at("point_mass_error", expected="a number between 0 and 1", got=shown(error), code="out_of_range")
+    return InferenceSettings(error)
 
 
 def node_priors(query: QueryDocument, law: Law) -> dict[str, Floats]:

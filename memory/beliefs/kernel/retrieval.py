@@ -22,8 +22,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from memory.beliefs.kernel.disjoint import DisjointSets
 from memory.beliefs.kernel.documents import Profile
-from memory.beliefs.kernel.masses import Floats, normalised
+from memory.beliefs.kernel.factors import floored
+from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.questions import Policy
 
 LineageRule = Literal["global", "edge"]
@@ -91,8 +93,8 @@ def information_score(posterior: Floats, prior: Floats | None, *, trust: float) 
     >>> information_score(np.array([0.5, 0.5]), None, trust=1.0)
     0.0
     """
-    q = normalised(posterior)
-    mu = np.full_like(q, 1.0 / q.size) if prior is None else normalised(prior)
+    q = floored(posterior[None])[0]
+    mu = np.full_like(q, 1.0 / q.size) if prior is None else floored(prior[None])[0]
     middle = 0.5 * (q + mu)
     # Sorted, so that a sum does not depend on the order of the labels.
     divergence = 0.5 * float(np.sort(q * np.log(q / middle) + mu * np.log(mu / middle)).sum())
@@ -181,30 +183,11 @@ def retrieve_listed(
     )
 
 
-class _Sets:
-    """Disjoint sets of nodes."""
-
-    def __init__(self, nodes: Iterable[Hashable]) -> None:
-        self._parent = {node: node for node in nodes}
-
-    def root(self, node: Hashable) -> Hashable:
-        parent = self._parent
-        while parent[node] != node:
-            parent[node] = node = parent[parent[node]]
-        return node
-
-    def join(self, left: Hashable, right: Hashable) -> bool:
-        """Whether they were apart."""
-        left, right = self.root(left), self.root(right)
-        self._parent[right] = left
-        return left != right
-
-
 def _forest(
     edges: Iterable[LightEdge], *, nodes: Sequence[Hashable], root: Hashable
 ) -> tuple[list[LightEdge], list[LightEdge]]:
     """The maximum forest as it is written out, and the rest in information order."""
-    sets = _Sets(nodes)
+    sets = DisjointSets(nodes)
     around: dict[Hashable, list[LightEdge]] = {node: [] for node in nodes}
     rest = []
     for edge in by_information(edges):
