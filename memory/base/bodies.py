@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memory.base.canonical import MalformedJson, UnacceptableJson, strict_loads
+from memory.base.canonical import STRICT, Dialect, MalformedJson, UnacceptableJson, strict_loads
 from memory.base.errors import DomainError, Invalid, Loc, Malformed, Place, TooLarge
 from memory.base.text import BATCH_ITEMS, BODY_BYTES
 
@@ -63,33 +63,33 @@ def require_type(content_type: str, *, allowed: Sequence[str] = (JSON,)) -> str:
     raise Invalid(f"Content-Type: expected {place.expected}, got {place.got or 'none'}.{hint}", errors=(place,))
 
 
-def read_json(body: bytes) -> Any:
+def read_json(body: bytes, *, dialect: Dialect = STRICT) -> Any:
     """The value of a JSON body.   Raises Malformed, Invalid, TooLarge."""
     if len(body) > BODY_BYTES:
         raise TooLarge(f"A body has at most {BODY_BYTES} bytes; this one has {len(body)}.")
-    return _loads(body, depth=DEPTH)
+    return _loads(body, depth=DEPTH, dialect=dialect)
 
 
-def read_array(body: bytes) -> list[Line]:
+def read_array(body: bytes, *, dialect: Dialect = STRICT) -> list[Line]:
     """The items of a JSON array.   Raises Malformed, Invalid, TooLarge."""
     if len(body) > BODY_BYTES:
         raise TooLarge(f"A body has at most {BODY_BYTES} bytes; this one has {len(body)}.")
-    items = _loads(body, depth=DEPTH + 1)
+    items = _loads(body, depth=DEPTH + 1, dialect=dialect)
     if not isinstance(items, list):
         raise _whole("an array of items; one item alone goes to the address without /batch", _got("", items))
     return _counted([Line(item) for item in items])
 
 
-def read_lines(body: bytes) -> list[Line]:
+def read_lines(body: bytes, *, dialect: Dialect = STRICT) -> list[Line]:
     """The items of a newline-delimited body; blank lines are none.   Raises TooLarge, Invalid (no items)."""
     if len(body) > BODY_BYTES:
         raise TooLarge(f"A body has at most {BODY_BYTES} bytes; this one has {len(body)}.")
-    return _counted([_line(text) for text in body.split(b"\n") if text.strip()])
+    return _counted([_line(text, dialect) for text in body.split(b"\n") if text.strip()])
 
 
-def _line(text: bytes) -> Line:
+def _line(text: bytes, dialect: Dialect) -> Line:
     try:
-        return Line(_loads(text, depth=DEPTH))
+        return Line(_loads(text, depth=DEPTH, dialect=dialect))
     except DomainError as refusal:
         return Line(refusal=refusal)
 
@@ -106,9 +106,9 @@ def _whole(expected: str, got: str) -> Invalid:
     return Invalid(f"the body: expected {expected}, got {got}.", errors=(Place((), "invalid", expected, got),))
 
 
-def _loads(text: bytes, *, depth: int) -> Any:
+def _loads(text: bytes, *, depth: int, dialect: Dialect) -> Any:
     try:
-        return strict_loads(text, max_depth=depth)
+        return strict_loads(text, max_depth=depth, dialect=dialect)
     except MalformedJson as error:
         place = Place((), "malformed", "JSON", f"{error.reason} at position {error.position}")
         raise Malformed(f"The body is {error}.", errors=(place,)) from error

@@ -3,7 +3,7 @@
 Invariants
 - `canonical` writes the bytes of RFC 8785 or refuses; equal values give equal bytes on every machine.
 - Refused by both: non-finite numbers, lone surrogates, NUL, more than 64 levels. Refused when writing too: integers
-  beyond 2**53 - 1 and values JSON does not have. Refused when reading too: duplicate keys.
+  beyond 2**53 - 1 and values JSON does not have. Refused when reading too: duplicate keys. A `Dialect` reads more.
 - `strict_loads` separates unreadable JSON (`MalformedJson`, a position) from readable JSON that is refused
   (`UnacceptableJson`, a place in the document).
 - What `canonical` wrote, `strict_loads` reads and `canonical` writes again, byte for byte.
@@ -20,6 +20,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -72,6 +73,17 @@ class MalformedJson(ValueError):
         super().__init__(f"not JSON at position {position}: {reason}")
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """What a reader takes beyond I-JSON: the last of repeated keys, integers up to the range of doubles."""
+
+    keeps_last_key: bool = False
+    has_wide_integers: bool = False
+
+
+STRICT = Dialect()
+
+
 def canonical(value: object) -> bytes:
     """The RFC 8785 spelling of a JSON value, UTF-8.
 
@@ -91,10 +103,11 @@ def canonical(value: object) -> bytes:
     return written
 
 
-def strict_loads(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> object:
+def strict_loads(data: bytes | str, *, max_depth: int = MAX_DEPTH, dialect: Dialect = STRICT) -> object:
     """The value of one JSON text.
 
     data : UTF-8 bytes or text.   max_depth : levels of lists and objects that are read.
+    dialect : what is read beyond this; `canonical` may refuse to write it.
     An integer literal beyond 2**53 - 1 is read as the double it names if that double is spelled so, and refused if not.
     Raises MalformedJson for what is not JSON, UnacceptableJson for the first refused place otherwise.
 
@@ -103,7 +116,7 @@ def strict_loads(data: bytes | str, *, max_depth: int = MAX_DEPTH) -> object:
     """
     text = _decoded(data)
     try:
-        value: object = _decoder.decode(text)
+        value: object = _decoder(dialect).decode(text)
     except json.JSONDecodeError as error:
         raise MalformedJson(error.pos, error.msg) from error
     except RecursionError as error:
@@ -246,6 +259,12 @@ def _integer(literal: str) -> Any:
     return _Mark("out_of_range", "an integer within 2**53 - 1, or a double as RFC 8785 spells it", _shown(literal))
 
 
+def _wide_integer(literal: str) -> Any:
+    if math.isfinite(float(literal)):
+        return int(literal)
+    return _Mark("out_of_range", "an integer in the range of doubles", _shown(literal))
+
+
 def _float(literal: str) -> Any:
     value = float(literal)
     return value if math.isfinite(value) else _Mark("out_of_range", "a number in the range of doubles", _shown(literal))
@@ -255,8 +274,17 @@ def _constant(literal: str) -> Any:
     return _Mark("non_finite", "a finite number", literal)
 
 
-# Decoding keeps no state between calls, so every thread shares this one.
-_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_float=_float, parse_constant=_constant)
+@cache
+def _decoder(dialect: Dialect) -> json.JSONDecoder:
+    """Decoding keeps no state between calls, so every thread shares one for each dialect."""
+    return json.JSONDecoder(
+        object_pairs_hook=dict if dialect.keeps_last_key else _object,
+        parse_int=_wide_integer if dialect.has_wide_integers else _integer,
+        parse_float=_float,
+        parse_constant=_constant,
+    )
+
+
 _WALKED = frozenset({dict, list, _Mark})
 
 

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from memory.base.bodies import read_json
+from memory.base.canonical import Dialect
 from memory.base.errors import Invalid
 from memory.base.text import fault
 from memory.beliefs.kernel.groups import Floats
@@ -116,6 +118,14 @@ class Parent:
     target: str
     observed_at: float
     lineage: Lineage
+
+
+def read_payload(text: bytes, *, profile: Profile) -> object:
+    """The value of a payload's JSON text. Repeated keys are refused, or under compat the last of them counts.
+
+    Raises Malformed (no JSON), Invalid (what is refused in it, by its place), TooLarge.
+    """
+    return read_json(text, dialect=Dialect(keeps_last_key=profile == "compat", has_wide_integers=True))
 
 
 def observation_document(document: object, *, profile: Profile) -> ObservationDocument:
