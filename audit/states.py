@@ -87,6 +87,13 @@ STATES: dict[str, State] = {
     **_family("ok", "dot", alive="alive", calibrated="calibrated"),
     **_family("muted", "lock", hold="on hold", cannot_refuse="cannot refuse yet"),
     **_family("muted", "bar", shadow="shadow", advisory="advisory", partial="partial"),
+    # Beliefs: how an answer was come to, and what the rest says of one observation.
+    **_family("muted", "dashes", nothing="nothing to draw", bridge="no second path"),
+    **_family("ok", "check", exact="exact", corroborated="corroborated"),
+    **_family("ok", "half", certified="certified interval"),
+    **_family("warn", "question", uncertified="approximate, no guarantee"),
+    **_family("danger", "triangle", unreliable="unreliable"),
+    **_family("danger", "clash", contradicted="contradicted"),
 }
 
 

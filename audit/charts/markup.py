@@ -21,11 +21,11 @@ class OutsideAddress(ValueError):
 
 
 def text(value: str) -> str:
-    return escape(_seen(value), quote=False)
+    return escape(seen(value), quote=False)
 
 
 def attribute(value: str) -> str:
-    return escape(_seen(value), quote=True)
+    return escape(seen(value), quote=True)
 
 
 def address(url: str) -> str:
@@ -46,7 +46,8 @@ def shortened(value: str, n_characters: int) -> str:
     return line if len(line) <= n_characters else line[: n_characters - 1].rstrip() + "…"
 
 
-def _seen(value: str) -> str:
+def seen(value: str) -> str:
+    """The text with one visible sign for each character that is not seen on its own."""
     # Most text is of letters alone, and nothing that is printable is unseen.
     if value.isprintable():
         return value

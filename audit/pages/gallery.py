@@ -39,7 +39,7 @@ from audit.navigation import (
     breadcrumbs,
     build_rail,
 )
-from audit.pages import gallery_drawings
+from audit.pages import gallery_drawings, gallery_figures
 
 READ_AT = datetime(2026, 11, 14, 14, 2, 31, tzinfo=UTC)
 HASH = "9f2b6c1e0d4a47b8a1e35c7790fd2c6e5b81f3a4d7c0926e1f8ab354c7d60e21"
@@ -201,6 +201,7 @@ def _samples() -> dict[str, object]:
         **_detail_samples(),
         **_form_samples(),
         **gallery_drawings.samples(),
+        **gallery_figures.samples(),
     }
 
 
