@@ -10,6 +10,9 @@ from memory.agents.overview import counted_by, evidence_of, scanned_by
 from memory.agents.projection import RunReferences
 from memory.agents.runs import attach
 from memory.base import gate, projections
+from memory.beliefs.erasing import forecasts_of_observations
+from memory.beliefs.models import Forecast, MonitorRun, Observation, RelationLaw, SavedQuery
+from memory.beliefs.projection import MonitorTallies, ObservationReaches, ObservationStates, ObservationTags
 from memory.checks.attention import BROKEN_LAWS, FAILING_SCANS
 from memory.checks.ledger_scan import NAME as LEDGER_SCAN
 from memory.checks.models import CheckRun
@@ -77,7 +80,7 @@ def connect() -> None:
     verify_also(digest_faults)
     for projector in (
         Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords(), FactStates(), FactRects(),
-        FactTallies(), ConflictCases(),
+        FactTallies(), ConflictCases(), ObservationStates(), ObservationReaches(), ObservationTags(), MonitorTallies(),
     ):  # fmt: skip
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact)):
@@ -120,6 +123,10 @@ def _connect_labels() -> None:
     told_of_tombstones = ("tombstone", "revival_condition", "route_hit", "block_verdict", "tombstone_turn")
     labelled_by(told_of_tombstones, Tombstone, "route", is_name=True)
     labelled_by(("route_check",), RouteCheck, "route", is_name=True)
+    labelled_by(("observation", "revocation"), Observation, "name", is_name=True)
+    labelled_by(("relation_law",), RelationLaw, "relation_type", is_name=True)
+    labelled_by(("monitor_run",), MonitorRun, "name", is_name=True)
+    labelled_by(("saved_query",), SavedQuery, "name", is_name=True)
 
 
 def _connect_erasure() -> None:
@@ -129,6 +136,7 @@ def _connect_erasure() -> None:
     reach(notes_of_facts)
     reach(texts_of_derivations)
     reach(texts_of_tombstones)
+    reach(forecasts_of_observations)
     find_by(facts_of_subject)
     radius.contribute(derived_records)
     radius.contribute(exports_that_held)
@@ -144,7 +152,14 @@ def _connect_erasure() -> None:
         (Compilation, "function"), (Compilation, "version"), (Compilation, "covers"),
         (Fact, "origin"), (Fact, "scale"),
         (Tombstone, "route"), (Tombstone, "route_key"), (RouteCheck, "route"), (RevivalEvidence, "origin"),
+        (Observation, "evidence_family"), (Observation, "source_event"), (Observation, "lineage_root"),
+        (Observation, "encoder_revision"), (Observation, "calibration_revision"), (Forecast, "source_family"),
+        (SavedQuery, "name"),
     ):  # fmt: skip
         held_in(model, column)
-    for about in ((Fact, "subject"), (Fact, "attribute"), (AttributeSpec, "attribute")):
+    for about in (
+        (Fact, "subject"), (Fact, "attribute"), (AttributeSpec, "attribute"), (RelationLaw, "relation_type"),
+        (Observation, "name"), (Observation, "relation_type"), (Observation, "source"), (Observation, "target"),
+        (MonitorRun, "name"), (SavedQuery, "relation_type"),
+    ):  # fmt: skip
         held_in(*about, outlives=True)

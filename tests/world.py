@@ -17,6 +17,16 @@ from memory.agents.accounts import create_person
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, SCOPE_POWERS, Actor, Role
 from memory.base.asof import AsOf
+from memory.beliefs.kernel.acts import RevocationDocument
+from memory.beliefs.kernel.documents import observation_document
+from memory.beliefs.kernel.laws import read_law
+from memory.beliefs.kernel.questions import query_document
+from memory.beliefs.operations import binding, revoking
+from memory.beliefs.operations.binding import Binding
+from memory.beliefs.operations.observing import Asked, Observed, observe
+from memory.beliefs.operations.revoking import Revoked
+from memory.beliefs.profiles import Profile
+from memory.beliefs.queries.asking import Asking, ask
 from memory.facts.content import NewFact
 from memory.facts.kernel.values import Value
 from memory.facts.operations.asserting import AssertedFact, assert_facts
@@ -158,3 +168,33 @@ class World:
         """The (seq, item) of a record."""
         row = Record.objects.get(namespace=self.namespace, id=record)
         return row.seq, row.item
+
+    def bind(self, relation_type: str = "rel", law: Any = "cyclic:4", *, profile: Profile = "native", **given: Any
+             ) -> binding.Bound:  # fmt: skip
+        """A relation type with its law."""
+        return binding.register(self.scout, binding=Binding(relation_type, read_law(law), **given), profile=profile)
+
+    def observe(
+        self, id: str | None, source: str, target: str, posterior: Any, *, profile: Profile = "native",
+        by: Actor | None = None, **given: Any,
+    ) -> Observed:  # fmt: skip
+        """One observation of the relation type `rel`, of a family of its own."""
+        document = {
+            "schema_version": 2, "observation_id": id, "namespace": self.name, "relation_type": "rel", "source": source,
+            "target": target, "posterior": posterior, "evidence_family": f"family of {id}", "observed_at": 1.0, **given,
+        }  # fmt: skip
+        read = observation_document(document, profile=profile)
+        (done,) = observe(by or self.scout, documents=[read], asked=Asked(profile))
+        return done
+
+    def revoke(self, id: str, *, by: Actor | None = None, **given: Any) -> Revoked:
+        """Revoke an observation at the instant 50."""
+        return revoking.revoke(by or self.bob, observation_id=id, asked=RevocationDocument(**{"at": 50.0, **given}))
+
+    def ask(self, *nodes: str, at: AsOf | None = None, profile: Profile = "native", **given: Any) -> Asking:
+        """What the nodes are believed to be as seen from the first, at the instant 100."""
+        document = {
+            "schema_version": 2, "namespace": self.name, "relation_type": "rel", "root": nodes[0],
+            "nodes": list(nodes), "as_of": 100.0, **given,
+        }  # fmt: skip
+        return ask(at or self.now(), query=query_document(document), profile=profile)

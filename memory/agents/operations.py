@@ -43,6 +43,7 @@ SETTING_VALUES = {
     policies.NAME: policy.ROW_FORM,
     "retention": f"a number of days, 1 to {MOST_RETENTION_DAYS}, or {UNLIMITED}",
     "false_block_limit": f"a number of reports, 1 to {MOST_FALSE_BLOCKS}",
+    "profile": "native or compat",
 }
 
 
@@ -245,6 +246,8 @@ def change_setting(by: Actor, *, name: str, value: str | Sequence[Any]) -> Appen
 def _is_value(name: str, value: str) -> bool:
     if name == "approval_mode":
         return value in ("two_person", "single_owner")
+    if name == "profile":
+        return value in ("native", "compat")
     is_number = value.isascii() and value.isdecimal() and len(value) <= 5 and value == str(int(value))
     if name == "false_block_limit":
         return is_number and 1 <= int(value) <= MOST_FALSE_BLOCKS

@@ -206,13 +206,16 @@ def standing_hold(namespace: int, now: datetime) -> Hold | None:
     return newest
 
 
-def setting(namespace: int, name: str, default: str) -> str:
-    """The newest value of a setting."""
-    row = Setting.objects.filter(namespace=namespace, name=name).order_by("-seq").first()
-    if row is None:
-        return default
-    payload = Content.objects.filter(namespace=namespace, seq=row.seq, item=row.item, part="value")
-    text = payload.values_list("payload", flat=True).first()
+def setting(namespace: int, name: str, default: str, *, seq: int | None = None) -> str:
+    """The newest value of a setting, or the newest by entry `seq`. One query."""
+    rows = Setting.objects.filter(namespace=namespace, name=name)
+    if seq is not None:
+        rows = rows.filter(seq__lte=seq)
+    told = Content.objects.filter(
+        namespace=OuterRef("namespace"), seq=OuterRef("seq"), item=OuterRef("item"), part="value"
+    )
+    payload = rows.order_by("-seq").annotate(told=Subquery(told.values("payload")[:1])).values_list("told", flat=True)
+    text = payload.first()
     return default if text is None else text.strip('"')
 
 

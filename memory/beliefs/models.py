@@ -124,7 +124,6 @@ class Revocation(Evidence):
     item_kind = "revocation"
 
     pk = models.CompositePrimaryKey("namespace_id", "observation")
-    id = models.UUIDField()
     observation = models.UUIDField()
     at = models.FloatField()
     cascade = models.CharField(max_length=7)
@@ -259,15 +258,15 @@ class ObservationState(Projection):
 
 
 class ObservationReach(Projection):
-    """A revocation reaches an observation: its own, or one of what it was derived from. Known from `seq` on.
+    """A revocation reaches an observation: its own, or that of something it was derived from. Known from `seq` on.
 
     `passes_on`: it reaches what is derived from the observation too.
     """
 
-    pk = models.CompositePrimaryKey("namespace_id", "observation", "revocation")
+    pk = models.CompositePrimaryKey("namespace_id", "observation", "revoked")
     namespace = models.ForeignKey("memory.Namespace", on_delete=models.PROTECT, related_name="+", db_index=False)
     observation = models.UUIDField()
-    revocation = models.UUIDField()
+    revoked = models.UUIDField()
     seq = models.BigIntegerField()
     at = models.FloatField()
     is_own = models.BooleanField()

@@ -164,7 +164,6 @@ class Migration(migrations.Migration):
                         "namespace_id", "observation", blank=True, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("id", models.UUIDField()),
                 ("observation", models.UUIDField()),
                 ("at", models.FloatField()),
                 ("cascade", models.CharField(max_length=7)),
@@ -404,7 +403,7 @@ class Migration(migrations.Migration):
                     models.CompositePrimaryKey(
                         "namespace_id",
                         "observation",
-                        "revocation",
+                        "revoked",
                         blank=True,
                         editable=False,
                         primary_key=True,
@@ -421,7 +420,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("observation", models.UUIDField()),
-                ("revocation", models.UUIDField()),
+                ("revoked", models.UUIDField()),
                 ("seq", models.BigIntegerField()),
                 ("at", models.FloatField()),
                 ("is_own", models.BooleanField()),

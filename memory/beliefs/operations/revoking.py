@@ -1,0 +1,83 @@
+"""Revoking an observation: it counts no more from an instant on, nor does what was derived from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from memory.base import clock, gate
+from memory.base.actor import Actor
+from memory.base.errors import Conflict, Invalid, NotFound
+from memory.beliefs import reaches
+from memory.beliefs.kernel.acts import RevocationDocument
+from memory.beliefs.models import Observation, ObservationReach, Revocation
+from memory.ledger.drafts import Draft
+from memory.ledger.operations.appending import opened, retried
+from memory.ledger.queries.contents import name_ids, names_of
+
+REVOKE = gate.WITHDRAW
+
+
+@dataclass(frozen=True, slots=True)
+class Revoked:
+    """The answer to a revocation. `affected` are the ids of what it reaches, the observation first."""
+
+    observation_id: str
+    observation: UUID
+    at: float
+    affected: tuple[str, ...]
+    seq: int
+    replayed: bool
+
+
+@retried
+def revoke(by: Actor, *, observation_id: str, asked: RevocationDocument) -> Revoked:
+    """Revoke an observation once.
+
+    Locks: the namespace head. Appends: `revoke`. Raises NotFound (no such observation, or one that is revoked),
+    Invalid (an instant before it was observed), Conflict (nothing is left to say), IdempotencyMismatch, Forbidden,
+    Stopped.
+    """
+    row = named(by.namespace, observation_id)
+    at = asked.at if asked.at is not None else (by.event_at or clock.now()).timestamp()
+    values = {
+        "observation": row.id, "at": at, "cascade": asked.cascade,
+        "is_reexposing": asked.reexpose,
+    }  # fmt: skip
+    draft = Draft("revocation", row.id, Revocation, values, {"note": asked.reason} if asked.reason else {})
+    request = [observation_id, asked.at, asked.reason, asked.cascade, asked.reexpose]
+    with opened(by, verb="revoke", need=REVOKE, request=request) as entry:
+        if not entry.is_replay:
+            if at < row.observed_at:
+                raise Invalid.at("at", expected=f"an instant not before it was observed, {row.observed_at!r}", got=at)
+            if Revocation.objects.filter(namespace=by.namespace, observation=row.id).exists():
+                raise NotFound(f"There is no standing observation {observation_id}: it is revoked already.")
+            entry.add(draft)
+            revocation = Revocation(namespace_id=by.namespace, seq=entry.seq, item=0, **values)
+            found = reaches.reaches_of(by.namespace, revocation, (row.seq, row.item))
+            entry.then(lambda: reaches.enter(by.namespace, found))
+    return _answer(by.namespace, observation_id, row.id, entry.answer.seq, replayed=entry.is_replay)
+
+
+def named(namespace: int, observation_id: str) -> Observation:
+    """The observation of that id.   Raises NotFound."""
+    name = name_ids(namespace, [observation_id]).get(observation_id)
+    row = None if name is None else Observation.objects.filter(namespace=namespace, name=name).first()
+    if row is None:
+        raise NotFound(f"There is no observation {observation_id[:60]}.", observation_id=observation_id[:200])
+    return row
+
+
+def _answer(namespace: int, observation_id: str, observation: UUID, seq: int, *, replayed: bool) -> Revoked:
+    row = Revocation.objects.get(namespace=namespace, observation=observation)
+    if row.seq != seq:
+        raise Conflict("The observation was revoked by another entry.", seq=row.seq)
+    reached = ObservationReach.objects.filter(namespace=namespace, revoked=observation, seq=row.seq)
+    ids_reached = list(reached.order_by("-is_own", "observation").values_list("observation", flat=True))
+    rows: dict[UUID, Any] = dict(
+        Observation.objects.filter(namespace=namespace, id__in=ids_reached).values_list("id", "name")
+    )
+    texts = names_of(namespace, rows.values())
+    told = [texts[rows[one]] for one in ids_reached if rows[one] in texts and one != observation]
+    return Revoked(observation_id, observation, row.at, (observation_id, *sorted(told)), seq, replayed)

@@ -1,0 +1,165 @@
+"""A question about beliefs, answered at a point: what may speak, what is chosen, what it comes to.
+
+An answer depends on the point, the question and nothing else: the same are the same bytes, for ever where both clocks
+are given. `as_of` of the question is its `valid_at`, in claimed seconds with closed ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import batched
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+
+from memory.base.asof import AsOf
+from memory.base.errors import Invalid
+from memory.beliefs.kernel.answering import DEFAULT_SETTINGS, Answer, Used, answer, stacked
+from memory.beliefs.kernel.capsule import capsule
+from memory.beliefs.kernel.discovery import retrieve_around
+from memory.beliefs.kernel.engine import DEFAULT_BUDGET
+from memory.beliefs.kernel.laws import Law
+from memory.beliefs.kernel.questions import InferenceSettings, QueryDocument
+from memory.beliefs.kernel.retrieval import Retrieved, retrieve_listed
+from memory.beliefs.kernel.terms import Budget
+from memory.beliefs.models import ObservationState
+from memory.beliefs.profiles import Profile
+from memory.beliefs.queries.evidence import Evidence, Listed, Moment, listed
+from memory.beliefs.relations import Relation, no_law, relations
+from memory.beliefs.states import unpacked
+from memory.ledger.queries.contents import name_ids, names_of
+
+CHUNK = 400
+NOBODY = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Asking:
+    """An answer with what it was found by. `ids` are the stored ids of observations by the ids that clients know."""
+
+    at: AsOf
+    as_of: float
+    relation: Relation | None
+    answer: Answer
+    retrieved: Retrieved
+    hidden: Mapping[str, str]
+    ids: Mapping[str, UUID]
+
+    def capsule(self, *, profile: Profile, top_k: int | None = None) -> dict[str, Any]:
+        """The peer's document; natively with `audit`, which tells the point and what was hidden and why."""
+        told: dict[str, Any] = capsule(self.answer, retrieved=self.retrieved, profile=profile, top_k=top_k)
+        if profile == "native":
+            told["audit"] |= {
+                "seq": self.at.seq, "provisional": self.at.provisional, "as_of": self.as_of,
+                "hidden": self.hidden_counts,
+            }  # fmt: skip
+        return told
+
+    @property
+    def hidden_counts(self) -> dict[str, int]:
+        """{reason: how many} of the observations between the nodes that were not used."""
+        counts: dict[str, int] = {}
+        for reason in self.hidden.values():
+            counts[reason] = counts.get(reason, 0) + 1
+        return dict(sorted(counts.items()))
+
+
+def ask(
+    at: AsOf, *, query: QueryDocument, profile: Profile, law: Law | None = None,
+    settings: InferenceSettings = DEFAULT_SETTINGS, budget: Budget = DEFAULT_BUDGET,
+) -> Asking:  # fmt: skip
+    """The answer at the point.
+
+    law : what to read an unbound relation type by, about which nothing can be known.
+    Raises NotFound (no law), Erased (its law is), Invalid (two instants, a prior of another length, an exact answer
+    over the budget), Conflict (no assignment is possible).
+    """
+    as_of = _instant(at, query)
+    relation = relations(at.namespace, seq=at.seq, texts=[query.relation_type]).get(query.relation_type)
+    standing = law if relation is None else relation.standing_law
+    if standing is None:
+        raise no_law(query.relation_type)
+    moment = Moment(at.namespace, NOBODY if relation is None else relation.name, at.seq, as_of, query.tags)
+    names = name_ids(at.namespace, query.nodes)
+    asked: list[Hashable] = [names.get(node, node) for node in query.nodes]
+    retrieved, between, ids = _retrieve(moment, query, asked, names.get(query.root, query.root), profile)
+    nodes = _texts(at.namespace, retrieved.nodes, dict(zip(asked, query.nodes, strict=True)))
+    used = _used(at.namespace, retrieved, ids, nodes, standing)
+    found = answer(
+        query, law=standing, nodes=list(nodes.values()), used=used, settings=settings, budget=budget,
+        has_zero_floor=relation is not None and relation.has_zero_floor,
+    )  # fmt: skip
+    chosen = {edge.observation_id for edge in retrieved.edges}
+    hidden = {_text(key): reason for key, reason in between.hidden.items()}
+    hidden |= {_text(edge.observation_id): "limit" for edge in between.edges if edge.observation_id not in chosen}
+    return Asking(at, as_of, relation, found, retrieved, hidden, {_text(key): id for key, id in ids.items()})
+
+
+def _instant(at: AsOf, query: QueryDocument) -> float:
+    if at.source_at is not None:
+        expected = "an instant or seq:N; observations claim their instants themselves, see as_of"
+        raise Invalid.at("known_at", expected=expected, got="source:…")
+    told = at.valid_at.timestamp()
+    if query.as_of is not None and at.valid_pinned and query.as_of != told:
+        raise Invalid.at("as_of", expected=f"the instant of valid_at, {told!r}", got=repr(query.as_of))
+    return told if query.as_of is None else query.as_of
+
+
+def _retrieve(
+    moment: Moment, query: QueryDocument, nodes: Sequence[Hashable], root: Hashable, profile: Profile
+) -> tuple[Retrieved, Listed, dict[Hashable, UUID]]:
+    """What is used, what else lies between the nodes, and the stored ids of all."""
+    limit, policy = query.max_observations, query.retrieval_policy
+    if query.is_discovery:
+        store = Evidence(moment)
+        found = retrieve_around(
+            store, seeds=nodes, root=root, max_hops=query.max_hops, max_nodes=query.max_nodes, limit=limit,
+            policy=policy,
+        )  # fmt: skip
+        between = listed(moment, found.nodes)
+        return found, between, {**between.ids, **store.ids}
+    between = listed(moment, nodes)
+    found = retrieve_listed(between.edges, nodes=nodes, root=root, limit=limit, policy=policy, profile=profile)
+    return found, between, dict(between.ids)
+
+
+def _texts(namespace: int, nodes: Sequence[Hashable], known: Mapping[Hashable, str]) -> dict[Hashable, str]:
+    """What the nodes are called; one whose name is erased goes by its id."""
+    wanted = [node for node in nodes if node not in known and isinstance(node, UUID)]
+    found = names_of(namespace, wanted) if wanted else {}
+    return {node: known[node] if node in known else found.get(_id(node), f"erased {node}") for node in nodes}
+
+
+def _id(node: Hashable) -> UUID:
+    assert isinstance(node, UUID)
+    return node
+
+
+def _used(
+    namespace: int, retrieved: Retrieved, ids: Mapping[Hashable, UUID], nodes: Mapping[Hashable, str], law: Law
+) -> Used:
+    """The vectors of what is used, in its order."""
+    wanted = [ids[edge.observation_id] for edge in retrieved.edges]
+    rows: dict[UUID, tuple[Any, Any, float]] = {}
+    for chunk in batched(wanted, CHUNK):
+        found = ObservationState.objects.filter(namespace=namespace, id__in=chunk)
+        told = found.values_list("id", "posterior", "prior", "trust")
+        rows.update({id: (posterior, prior, trust) for id, posterior, prior, trust in told})
+    place = {node: index for index, node in enumerate(nodes)}
+    vectors = [rows[id] for id in wanted]
+    return Used(
+        ids=tuple(_text(edge.observation_id) for edge in retrieved.edges),
+        source=np.array([place[edge.source] for edge in retrieved.edges], dtype=np.intp),
+        target=np.array([place[edge.target] for edge in retrieved.edges], dtype=np.intp),
+        posterior=stacked([unpacked(posterior) for posterior, _, _ in vectors], size=law.size),
+        prior=stacked([None if prior is None else unpacked(prior) for _, prior, _ in vectors], size=law.size),
+        trust=np.array([trust for _, _, trust in vectors], dtype=np.float64),
+    )  # fmt: skip
+
+
+def _text(key: Hashable) -> str:
+    """The id by which a client knows the observation; one whose own name is erased goes by its stored id."""
+    assert isinstance(key, bytes)
+    return f"erased {UUID(bytes=key[1:])}" if key.startswith(b"\0") else key.decode()

@@ -1,0 +1,219 @@
+"""The observations that may speak at a point, as retrieval asks for them.
+
+Invariants
+- Active: observed, valid and independent at `valid_at` in claimed seconds, known by `seq`, neither revoked nor erased.
+- One observation speaks for a lineage: the newest. One that is revoked, or erased, holds its lineage's place, unless
+  its revocation re-exposes the older ones.
+- A hop of a search is one statement, by the indexes of nodes; what it costs follows what it touches.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import connection
+
+from memory.base import sql
+from memory.beliefs.kernel.discovery import Order
+from memory.beliefs.kernel.retrieval import LightEdge, deduplicated
+
+_ORDERS = {"newest": "s.observed_at DESC, s.tie_key", "information": "s.score DESC, s.observed_at DESC, s.tie_key"}
+_LIGHT = "s.id, s.tie_key, s.source, s.target, s.observed_at, s.score, s.lineage"
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """What is asked about: a relation type at a point, and the tags that all evidence must have. `at` is in seconds."""
+
+    namespace: int
+    relation_type: UUID
+    seq: int
+    at: float
+    tags: tuple[str, ...] = ()
+
+
+class Evidence:
+    """The store's side of a search: what touches nodes, and what lies between them."""
+
+    def __init__(self, moment: Moment) -> None:
+        self.moment = moment
+        self.ids: dict[Hashable, UUID] = {}
+
+    def touching(self, frontier: Sequence[Hashable], *, order: Order) -> Iterator[LightEdge]:
+        where, values = self._at(frontier, "UNION")
+        statement = (
+            f"SELECT {_LIGHT} FROM ({where}) k JOIN memory_observationstate s"
+            f" ON s.namespace_id = %s AND s.id = k.id WHERE {self._survives()} ORDER BY {_ORDERS[order]}"
+        )
+        return self._edges(statement, [*values, self.moment.namespace, *self._survival_values()])
+
+    def between(self, nodes: Sequence[Hashable]) -> Iterator[LightEdge]:
+        here = _here(nodes)
+        marks = _marks(here)
+        statement = (
+            f"SELECT {_LIGHT} FROM memory_observationstate s WHERE s.namespace_id = %s AND s.relation_type = %s"
+            f" AND s.source IN ({marks}) AND s.target IN ({marks}) AND {self._survives()}"
+        )
+        values = [self.moment.namespace, self.moment.relation_type, *here, *here, *self._survival_values()]
+        return self._edges(statement, values)
+
+    def n_touching(self, nodes: Sequence[Hashable]) -> int:
+        where, values = self._at(nodes, "UNION")
+        statement = (
+            f"SELECT COUNT(*) FROM ({where}) k JOIN memory_observationstate s"
+            f" ON s.namespace_id = %s AND s.id = k.id WHERE {self._survives()}"
+        )
+        return int(sql.fetch(statement, [*values, self.moment.namespace, *self._survival_values()])[0][0])
+
+    def _at(self, nodes: Sequence[Hashable], joined: str) -> tuple[str, list[Any]]:
+        here = _here(nodes)
+        arm = "SELECT e.id FROM memory_observationstate e WHERE e.namespace_id = %s AND e.relation_type = %s AND"
+        marks, about = _marks(here), [self.moment.namespace, self.moment.relation_type]
+        return (
+            f"{arm} e.source IN ({marks}) {joined} {arm} e.target IN ({marks})",
+            [*about, *here, *about, *here],
+        )
+
+    def _edges(self, statement: str, values: Sequence[Any]) -> Iterator[LightEdge]:
+        with connection.cursor() as cursor:
+            cursor.execute(statement, sql.adapted(values))
+            for row in cursor:
+                edge = light(row)
+                self.ids[edge.observation_id] = sql.as_id(row[0])
+                yield edge
+
+    def _survives(self) -> str:
+        """SQL: the observation `s` is active, and no newer one of its lineage holds the place."""
+        newer = (
+            "(o.observed_at > s.observed_at OR (o.observed_at = s.observed_at AND o.tie_key > s.tie_key))"
+            " AND o.observed_at >= s.observed_at"
+        )
+        return (
+            f"{_stated('s', len(self.moment.tags))} AND s.erased_seq IS NULL AND NOT EXISTS ({_reached('s')})"
+            " AND NOT EXISTS (SELECT 1 FROM memory_observationstate o WHERE o.namespace_id = s.namespace_id"
+            f" AND o.relation_type = s.relation_type AND o.lineage = s.lineage AND {newer}"
+            f" AND {_stated('o', len(self.moment.tags))} AND NOT ({_reexposed('o')}))"
+        )
+
+    def _survival_values(self) -> list[Any]:
+        told = stated_values(self.moment)
+        reach = [self.moment.seq, self.moment.at]
+        return [*told, *reach, *told, *reach, *reach]
+
+
+def light(row: Sequence[Any]) -> LightEdge:
+    """A row of id, tie key, ends, instant, score and lineage. One whose own name is erased is told apart by its id."""
+    id, tie_key, source, target, observed_at, score, lineage = row[:7]
+    key = b"\0" + sql.as_id(id).bytes if tie_key is None else bytes(tie_key)
+    return LightEdge(key, sql.as_id(source), sql.as_id(target), observed_at, score or 0.0, sql.as_id(lineage))
+
+
+def stated_values(moment: Moment) -> list[Any]:
+    """The values of `_stated`, in its order."""
+    return [moment.seq, moment.at, moment.at, moment.at, *moment.tags]
+
+
+def _stated(alias: str, n_tags: int) -> str:
+    """SQL: the observation is known, independent, observed and valid, and has the tags."""
+    tagged = (
+        f" AND EXISTS (SELECT 1 FROM memory_observationtag t WHERE t.namespace_id = {alias}.namespace_id"
+        f" AND t.observation = {alias}.id AND t.tag = %s)"
+    )
+    return (
+        f"{alias}.seq <= %s AND {alias}.is_independent AND {alias}.observed_at <= %s"
+        f" AND ({alias}.valid_from IS NULL OR {alias}.valid_from <= %s)"
+        f" AND ({alias}.valid_until IS NULL OR {alias}.valid_until >= %s)" + tagged * n_tags
+    )
+
+
+def _reached(alias: str, more: str = "") -> str:
+    """SQL: the revocations in force."""
+    return (
+        f"SELECT 1 FROM memory_observationreach r WHERE r.namespace_id = {alias}.namespace_id"
+        f" AND r.observation = {alias}.id AND r.seq <= %s AND r.at <= %s{more}"
+    )
+
+
+def _reexposed(alias: str) -> str:
+    """SQL: it is revoked, and every revocation lets the older ones of its lineage speak again."""
+    return f"EXISTS ({_reached(alias)}) AND NOT EXISTS ({_reached(alias, ' AND NOT r.is_reexposing')})"
+
+
+def _here(nodes: Iterable[Hashable]) -> list[UUID]:
+    """The nodes that anything was ever said about; others have no id."""
+    return [node for node in nodes if isinstance(node, UUID)]
+
+
+def _marks(values: Sequence[Any]) -> str:
+    return ", ".join(["%s"] * len(values)) or "NULL"
+
+
+# --- listed nodes -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What lies between listed nodes: the edges that may speak, those that may not by reason, and the ids of all."""
+
+    edges: tuple[LightEdge, ...]
+    hidden: Mapping[Hashable, str]
+    ids: Mapping[Hashable, UUID]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """{reason: how many}."""
+        return dict(sorted(Counter(self.hidden.values()).items()))
+
+
+def listed(moment: Moment, nodes: Sequence[Hashable]) -> Listed:
+    """The observations between the nodes, each with the reason for which it may not speak, one statement."""
+    here = _here(nodes)
+    marks = _marks(here)
+    reach = [moment.seq, moment.at]
+    tagged = " AND ".join(
+        "EXISTS (SELECT 1 FROM memory_observationtag t WHERE t.namespace_id = s.namespace_id"
+        " AND t.observation = s.id AND t.tag = %s)"
+        for _ in moment.tags
+    )
+    rows = sql.fetch(
+        f"SELECT {_LIGHT}, s.is_independent, s.valid_from, s.valid_until, s.erased_seq IS NOT NULL,"
+        f" EXISTS ({_reached('s')}), EXISTS ({_reached('s', ' AND NOT r.is_reexposing')}),"
+        f" {tagged or '1 = 1'} FROM memory_observationstate s WHERE s.namespace_id = %s AND s.relation_type = %s"
+        f" AND s.source IN ({marks}) AND s.target IN ({marks}) AND s.seq <= %s",
+        [*reach, *reach, *moment.tags, moment.namespace, moment.relation_type, *here, *here, moment.seq],
+    )
+    standing, holding = list[LightEdge](), list[LightEdge]()
+    hidden: dict[Hashable, str] = {}
+    ids: dict[Hashable, UUID] = {}
+    for row in rows:
+        edge = light(row)
+        ids[edge.observation_id] = sql.as_id(row[0])
+        reason, holds = _reason(edge, row[7:], moment.at)
+        if holds:
+            holding.append(edge)
+        if reason:
+            hidden[edge.observation_id] = reason
+        else:
+            standing.append(edge)
+    newest = {edge.observation_id for edge in deduplicated(holding)}
+    hidden |= {edge.observation_id: "lineage" for edge in standing if edge.observation_id not in newest}
+    return Listed(tuple(edge for edge in standing if edge.observation_id in newest), hidden, ids)
+
+
+def _reason(edge: LightEdge, row: Sequence[Any], at: float) -> tuple[str, bool]:
+    """Why the observation may not speak, "" if it may, and whether it holds its lineage's place."""
+    independent, valid_from, valid_until, erased, reached, firmly, tagged = row
+    outside = (valid_from is not None and valid_from > at) or (valid_until is not None and valid_until < at)
+    for reason, is_so in (
+        ("not_observed", edge.observed_at > at), ("dependent", not independent), ("not_valid", outside),
+        ("tags", not tagged),
+    ):  # fmt: skip
+        if is_so:
+            return reason, False
+    if erased or reached:
+        return "erased" if erased else "revoked", bool(firmly or not reached)
+    return "", True
