@@ -111,9 +111,9 @@ def _told(namespace: int, names: Sequence[UUID] | None, *, seq: int = 0) -> list
     parts = contents_of(namespace, addresses)
     parents = parents_by_item(namespace, addresses)
     named = observations_at(namespace, [one for told in parents.values() for one in told])
-    names: list[UUID | None] = [name for row in rows for name in names_in(row)]
-    names += [one.name for one in named.values()]
-    texts = names_of(namespace, names)
+    wanted: list[UUID | None] = [name for row in rows for name in names_in(row)]
+    wanted += [one.name for one in named.values()]
+    texts = names_of(namespace, wanted)
     digests = commitments_of(namespace, "observation", [row.id for row in rows])
     return [
         _Told(
