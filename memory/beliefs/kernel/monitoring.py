@@ -25,7 +25,8 @@ _FAMILY_KEYS = ("monitor_family", "encoder_family", "tool")
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _SIZES = ("reference_size", "current_size", "min_current_size", "ece_bins", "max_tracked")
 _GUARDS = ("max_nll_increase", "max_brier_increase", "max_ece", "max_prediction_js")
-_SIZE_LIMIT = 2**53 - 1
+_LIMITS = {"ece_bins": 1_000}
+_LIMIT = 2**53 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,8 +180,8 @@ def _run_id(value: object) -> str:
 
 
 def _size(key: str, value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _SIZE_LIMIT:
-        raise Invalid.at(key, expected="a positive whole number", got=value)
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _LIMITS.get(key, _LIMIT):
+        raise Invalid.at(key, expected=f"a whole number, 1 to {_LIMITS.get(key, _LIMIT)}", got=value)
     return value
 
 
