@@ -76,7 +76,7 @@ class SmallStore:
         rule: LineageRule = "global",
     ) -> None:
         self.law, self.rule = law, rule
-        revoked = {id: at for id, at in revocations}
+        revoked: dict[str | None, float] = {id: float(at) for id, at, *_ in revocations}
         documents = [observation_document(one, profile="compat") for one in observations]
         self.stored = {
             one.id: one

@@ -17,6 +17,7 @@ from typing import Literal, cast
 from memory.base.errors import Invalid
 from memory.base.text import NOTE_CHARS, fault
 from memory.beliefs.kernel.documents import Profile, schema_version
+from memory.beliefs.kernel.laws import Law
 from memory.beliefs.kernel.reading import (
     boolean,
     identifier,
@@ -78,6 +79,14 @@ def outcome_document(document: object, *, profile: Profile) -> OutcomeDocument:
         correction_reason=reason,
         recorded_at=number_or_none(given, "recorded_at"),
     )
+
+
+def label_index(outcome: OutcomeDocument, law: Law) -> int:
+    """The index of the true relation under the law.   Raises Invalid."""
+    if outcome.true_relation not in law.labels:
+        expected = f"a label of the law {law.name}"
+        raise Invalid.at("true_relation", expected=expected, got=shown(outcome.true_relation), code="not_listed")
+    return law.labels.index(outcome.true_relation)
 
 
 def revocation_document(document: object, *, profile: Profile) -> RevocationDocument:

@@ -93,12 +93,13 @@ def information_score(posterior: Floats, prior: Floats | None, *, trust: float) 
     >>> information_score(np.array([0.5, 0.5]), None, trust=1.0)
     0.0
     """
-    q = floored(posterior[None])[0]
-    mu = np.full_like(q, 1.0 / q.size) if prior is None else floored(prior[None])[0]
+    mu = np.full(posterior.size, 1.0 / posterior.size) if prior is None else prior
+    # In one order of the labels, so that no sum depends on the order they came in.
+    order = np.lexsort((mu, posterior))
+    q, mu = floored(np.stack((posterior[order], mu[order])))
     middle = 0.5 * (q + mu)
-    # Sorted, so that a sum does not depend on the order of the labels.
-    divergence = 0.5 * float(np.sort(q * np.log(q / middle) + mu * np.log(mu / middle)).sum())
-    ambiguity = -float(np.sort(q * np.log(q)).sum()) / np.log(q.size) if q.size > 1 else 0.0
+    divergence = 0.5 * float((q * np.log(q / middle) + mu * np.log(mu / middle)).sum())
+    ambiguity = -float((q * np.log(q)).sum()) / np.log(q.size) if q.size > 1 else 0.0
     return float(trust * max(divergence, 0.0) * (0.5 + 0.5 * ambiguity))
 
 
