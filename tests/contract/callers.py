@@ -15,6 +15,8 @@ from memory.base.actor import Actor
 from tests.world import World
 
 JSON = "application/json"
+# Any one will do that comes both as a cookie and with the request. That a page hands it out is told in test_document.
+CSRF_TOKEN = "c" * 32
 NOTHING = object()
 
 

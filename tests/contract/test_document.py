@@ -11,6 +11,7 @@ import pytest
 from django.test import Client
 
 from memory.base.errors import CODES
+from tests.contract.callers import CSRF_TOKEN
 from tests.contract.document import KEPT, spelled
 from tests.contract.routes import routes
 from tests.contract.stage import Stage
@@ -95,6 +96,7 @@ def test_the_page_shows_every_route_and_every_code_and_loads_nothing_from_elsewh
 def test_a_form_of_the_page_leads_to_the_route(stage: Stage) -> None:
     page = Client()
     page.get("/api/v1/docs")
+    assert len(page.cookies["csrftoken"].value) == len(CSRF_TOKEN)
     asked = {"operation": "records_record", "ns": "lab", "record": "a/b", "known_at": "seq:3", "valid_at": ""}
     answer = page.get("/api/v1/docs", asked)
     assert answer.status_code == 302

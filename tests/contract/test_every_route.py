@@ -19,7 +19,7 @@ from django.urls import URLPattern
 from memory.api.site import api
 from memory.base.actor import Actor
 from memory.ledger.models import Entry
-from tests.contract.callers import NOTHING, Caller, caller, places
+from tests.contract.callers import CSRF_TOKEN, NOTHING, Caller, caller, places
 from tests.contract.routes import PREFIX, Route, leaves, put, resolved, routes, variant
 from tests.contract.stage import EXAMPLES, NAMING, Example, Stage
 
@@ -213,9 +213,9 @@ def test_a_session_alone_is_no_consent(trial: Trial) -> None:
     assert refused(trial.send(caller(trial.stage, person, checks_csrf=True)), 403, "forbidden")
     assert written() == before
     guarded = caller(trial.stage, person, checks_csrf=True)
-    guarded.client.get("/api/v1/docs")
-    token = guarded.client.cookies["csrftoken"].value
-    assert trial.send(guarded, headers={"X-CSRFToken": token}).status_code == trial.example.status
+    guarded.client.cookies["csrftoken"] = CSRF_TOKEN
+    assert refused(trial.send(guarded, headers={"X-CSRFToken": "d" * 32}), 403, "forbidden")
+    assert trial.send(guarded, headers={"X-CSRFToken": CSRF_TOKEN}).status_code == trial.example.status
 
 
 @on_one_engine
