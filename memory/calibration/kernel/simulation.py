@@ -146,7 +146,8 @@ def _row(world: World, instrument: str, first: Labels, n_labels: int) -> Row:
 def alarms(world: World, forecasts: Floats, truth: Labels) -> tuple[Labels, Labels]:
     """The first alarm of each stream by evidence and by change, in labels; the number of labels without one.
 
-    Segments take turns; their e-values are averaged into one verdict, and they share the rate of change alarms.
+    Segments take turns; their e-values are averaged into one verdict, and they share the rate of change alarms. Both
+    thresholds are those of a segment in its first epoch.
     """
     n_streams, n_labels = truth.shape
     segments = [_Stepped(n_streams) for _ in range(world.n_segments)]
@@ -160,7 +161,7 @@ def alarms(world: World, forecasts: Floats, truth: Labels) -> tuple[Labels, Labe
         segments[which].take(forecasts[:, due], truth[:, due], place=place - world.delay + 1, n_issued=place + 1)
         wealth = np.stack([segment.log_evidence for segment in segments], axis=-1)
         verdict = processes.log_sum(wealth) - np.log(world.n_segments)
-        _note(first[0], verdict >= -np.log(ALPHA), due)
+        _note(first[0], verdict >= -np.log(processes.level_of(ALPHA, 1)), due)
         _note(first[1], segments[which].log_change >= threshold, due)
     return first[0], first[1]
 
