@@ -1,5 +1,7 @@
 """Made-up figures for the gallery: each kind with none, one, few and many rows, and text that means harm."""
 
+from django.utils.safestring import mark_safe
+
 from audit.charts.beliefs import (
     Conflict,
     Probability,
@@ -9,6 +11,8 @@ from audit.charts.beliefs import (
     removal_dots,
 )
 from audit.charts.figures import Column, Figure, axis, drawn
+from audit.charts.relations import Claim, Member, relations_svg
+from audit.charts.relations_example import example
 
 HOSTILE = "<a href='https://example.org'>x</a> \u202ecod → b"
 FEW = (
@@ -21,7 +25,35 @@ FEW = (
 
 
 def samples() -> dict[str, object]:
-    return {"figures": (*_conflicts(), *_probabilities(), *_removals(), _lines())}
+    drawings = (example().svg, _single(), _relations())
+    return {
+        "figures": (*_conflicts(), *_probabilities(), *_removals(), _lines()),
+        "relations_drawn": [mark_safe(svg) for svg in drawings],  # noqa: S308  (the drawing escapes what it is given)
+    }
+
+
+def _single() -> str:
+    return relations_svg(
+        [Member("n", "alone", "", 1.0, is_root=True)], [], title="One node", drawing_id="relations-one"
+    )
+
+
+def _relations() -> str:
+    """Seven hosts around a root: parallel observations, a ring, a bridge, a loop, one not used, one node unreached."""
+    names = ("root", "git tag", "tarball", "mirror", HOSTILE, "package", "image", "unreached")
+    members = [
+        Member(str(i), name, "same" if i % 3 else "opposite", 0.5 + 0.07 * i, f"#{i}", i == 0, i == 3)
+        for i, name in enumerate(names)
+    ]
+    claims = [
+        Claim("01", "0", "1", "same", -2.0, "#"), Claim("02", "0", "2", "same", -0.4, "#"),
+        Claim("12", "2", "1", "opposite", 12.4, "#"), Claim("12b", "1", "2", "same", -3.1, "#"),
+        Claim("13", "1", "3", "same", 0.7, "#"), Claim("34", "3", "4", "same", 3.4, "#"),
+        Claim("24", "2", "4", "opposite", -0.2, "#"), Claim("45", "4", "5", "same", None, "#"),
+        Claim("56", "5", "6", "same", None, "#", reason="its lineage speaks already"),
+        Claim("33", "3", "3", "same", 0.9),
+    ]  # fmt: skip
+    return relations_svg(members, claims, title="Eight nodes and ten observations", drawing_id="relations-many")
 
 
 def _conflicts() -> tuple[Figure, ...]:
