@@ -125,7 +125,12 @@ def read_payload(text: bytes, *, profile: Profile) -> object:
 
     Raises Malformed (no JSON), Invalid (what is refused in it, by its place), TooLarge.
     """
-    return read_json(text, dialect=Dialect(keeps_last_key=profile == "compat", has_wide_integers=True))
+    return read_json(text, dialect=payload_dialect(profile))
+
+
+def payload_dialect(profile: Profile) -> Dialect:
+    """What of JSON the peer's clients may send."""
+    return Dialect(keeps_last_key=profile == "compat", has_wide_integers=True)
 
 
 def observation_document(document: object, *, profile: Profile) -> ObservationDocument:
