@@ -12,7 +12,14 @@ from types import MappingProxyType
 
 from numpy.typing import ArrayLike
 
+from memory.beliefs.kernel.checking import factors_of, has_hard_zeros, priors_of, structure_of
+from memory.beliefs.kernel.contradictions import minimal_opposition
+from memory.beliefs.kernel.enumeration import MOST_STATES, enumerated, is_small
+from memory.beliefs.kernel.evidence import Evidence
+from memory.beliefs.kernel.fallback import sampled
 from memory.beliefs.kernel.groups import Group
+from memory.beliefs.kernel.planning import Plan, Refused, planned
+from memory.beliefs.kernel.running import ran
 from memory.beliefs.kernel.terms import (
     Budget,
     Certainty,
@@ -56,7 +63,20 @@ def infer(
     seed : of the draws beyond the budget, which mode "auto" turns to and mode "exact" refuses.
     Raises InvalidInput, Contradiction, WidthExceeded.
     """
-    raise NotImplementedError
+    structure = structure_of(group, n=n, root=root, src=src, dst=dst, prior_nodes=tuple(priors))
+    factors = factors_of(log_factors, n_edges=len(structure.src), k=group.k)
+    known = priors_of(priors, k=group.k)
+    evidence = Evidence(structure, factors, known)
+    if is_small(group, n=n, most=min(MOST_STATES, budget.largest_entries)) and not has_hard_zeros(
+        factors, priors=known
+    ):
+        return enumerated(evidence, wants=wants)
+    plan = planned(structure, budget=budget)
+    if isinstance(plan, Plan):
+        return ran(plan, evidence=evidence, wants=wants)
+    if mode == "exact":
+        raise WidthExceeded(plan.cost.width, plan.cost.largest_entries, plan.cost.total_entries)
+    return sampled(evidence, is_bridge=plan.is_bridge, budget=budget, seed=seed, wants=wants)
 
 
 def predicted(
@@ -70,7 +90,8 @@ def predicted(
     budget: Budget = DEFAULT_BUDGET,
 ) -> Predicted:
     """The cost of the exact answer, before it is asked for. Raises InvalidInput."""
-    raise NotImplementedError
+    structure = structure_of(group, n=n, root=root, src=src, dst=dst, prior_nodes=prior_nodes)
+    return planned(structure, budget=budget).cost
 
 
 def conflicting_set(
@@ -87,4 +108,12 @@ def conflicting_set(
     budget: Budget = DEFAULT_BUDGET,
 ) -> tuple[int, ...]:
     """The edge and an inclusion-minimal set of others that speak against it by more than the threshold; () if none."""
-    raise NotImplementedError
+    structure = structure_of(group, n=n, root=root, src=src, dst=dst, prior_nodes=tuple(priors))
+    factors = factors_of(log_factors, n_edges=len(structure.src), k=group.k)
+    if not 0 <= edge < len(factors):
+        raise InvalidInput(f"edge {edge} of {len(factors)} is none")
+    plan = planned(structure, budget=budget)
+    if isinstance(plan, Refused):
+        raise WidthExceeded(plan.cost.width, plan.cost.largest_entries, plan.cost.total_entries)
+    evidence = Evidence(structure, factors, priors_of(priors, k=group.k))
+    return minimal_opposition(plan, edge=edge, threshold_nats=threshold_nats, evidence=evidence)

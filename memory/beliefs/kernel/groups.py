@@ -49,6 +49,12 @@ class Group:
         ):
             object.__setattr__(self, name, value)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Group) and other.digest == self.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
     @property
     def D(self) -> Indices:  # noqa: N802 the letter of the literature
         """`relative` by its short name."""

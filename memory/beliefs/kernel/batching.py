@@ -1,0 +1,229 @@
+"""Cliques of one shape, processed as one array.
+
+Invariants
+- A batch is ready when every clique that sends to it has been processed; it never reads itself.
+- Rows are numbered in the order of processing, so that what a batch owns is a slice.
+- A message of one axis is added to a row, of two axes to a column of pairs, of more through a link.
+
+Source: Jensen, Lauritzen and Olesen 1990 for the passes; the batching is of the laws of array languages.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memory.beliefs.kernel.cliques import Clique
+from memory.beliefs.kernel.groups import Indices
+from memory.beliefs.kernel.ordering import FACTORED_FROM
+
+Shape = tuple[int, bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Scatter:
+    """Where messages are added. `targets` are unique; `order` and `starts` sum what goes to one target, None if nothing
+    does."""
+
+    targets: Indices
+    order: Indices | None
+    starts: Indices | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Link:
+    """Wide messages from cliques `own` of the batch `child` to cliques `theirs` of the batch `parent`.
+
+    kept : which axes of the parent's table the message has, ascending.   theirs are unique.
+    """
+
+    child: int
+    parent: int
+    kept: tuple[int, ...]
+    own: Indices
+    theirs: Indices
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """B cliques of one shape.
+
+    start, stop : their rows.   first_column : of their d * B columns of pairs, those of the first axis first.
+    scope : (d, B) rows of the scope.   destination : (B,) the row (d = 1) or column (d = 2) a message goes to.
+    """
+
+    start: int
+    stop: int
+    n_scope: int
+    first_column: int
+    is_factored: bool
+    feeds_wide: bool
+    scope: Indices
+    destination: Indices
+    scatter: Scatter | None
+    incoming: tuple[Link, ...]
+    outgoing: tuple[Link, ...]
+
+    @property
+    def size(self) -> int:
+        return self.stop - self.start
+
+    def columns(self, axis: int) -> slice:
+        """The columns of the pairs (variable, scope[axis])."""
+        begin = self.first_column + axis * self.size
+        return slice(begin, begin + self.size)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Layout:
+    """All batches, and for each row its clique: `order[row]` is an index of cliques."""
+
+    batches: tuple[Batch, ...]
+    order: tuple[int, ...]
+    n_columns: int
+
+
+def laid_out(cliques: Sequence[Clique], *, k: int) -> Layout:
+    """Batches of the cliques, in an order in which they can be processed."""
+    own = {clique.node: index for index, clique in enumerate(cliques)}
+    parents = [own[clique.scope[0]] if clique.scope else -1 for clique in cliques]
+    rounds = _scheduled(parents, shapes=_shapes(cliques, parents=parents, k=k))
+    order = tuple(index for _, members in rounds for index in members)
+    row = {cliques[index].node: position for position, index in enumerate(order)}
+    place: dict[int, tuple[int, int]] = {}
+    first_columns, n_columns = [], 0
+    for number, ((degree, _), members) in enumerate(rounds):
+        place.update({index: (number, position) for position, index in enumerate(members)})
+        first_columns.append(n_columns)
+        n_columns += degree * len(members)
+    links = _links(cliques, rounds=rounds, parents=parents, place=place)
+    batches, start = [], 0
+    for number, ((degree, is_factored), members) in enumerate(rounds):
+        scope = np.array([[row[node] for node in cliques[index].scope] for index in members], dtype=np.intp)
+        destination = _destination(
+            [cliques[index] for index in members],
+            cliques=cliques,
+            own=own,
+            row=row,
+            place=place,
+            first=first_columns,
+            rounds=rounds,
+        )
+        batches.append(
+            Batch(
+                start,
+                start + len(members),
+                degree,
+                first_columns[number],
+                is_factored,
+                any(link.parent == number for link in links),
+                np.ascontiguousarray(scope.reshape(len(members), degree).T),
+                destination,
+                _scatter(destination) if degree in (1, 2) else None,
+                tuple(link for link in links if link.parent == number),
+                tuple(link for link in links if link.child == number),
+            )
+        )
+        start += len(members)
+    return Layout(tuple(batches), order, n_columns)
+
+
+def _shapes(cliques: Sequence[Clique], *, parents: Sequence[int], k: int) -> list[Shape]:
+    """(size of the scope, whether it is kept as two matrices)."""
+    receives_wide = {parents[index] for index, clique in enumerate(cliques) if len(clique.scope) > 2}
+    return [
+        (len(clique.scope), k >= FACTORED_FROM and len(clique.scope) == 2 and index not in receives_wide)
+        for index, clique in enumerate(cliques)
+    ]
+
+
+def _scheduled(parents: Sequence[int], *, shapes: Sequence[Shape]) -> list[tuple[Shape, list[int]]]:
+    """Batches in order: always the shape that holds the longest chain up, so that the others gather meanwhile."""
+    depth = [0] * len(parents)
+    waiting = Counter(parent for parent in parents if parent >= 0)
+    children: dict[int, list[int]] = {}
+    for index, parent in enumerate(parents):
+        children.setdefault(parent, []).append(index)
+    pending = list(children.get(-1, []))
+    while pending:
+        index = pending.pop()
+        for child in children.get(index, []):
+            depth[child] = depth[index] + 1
+            pending.append(child)
+    ready: dict[Shape, list[int]] = {}
+    for index, shape in enumerate(shapes):
+        if not waiting[index]:
+            ready.setdefault(shape, []).append(index)
+    rounds = []
+    while ready:
+        shape = max(ready, key=lambda shape: (max(depth[index] for index in ready[shape]), len(ready[shape]), shape))
+        members = sorted(ready.pop(shape))
+        rounds.append((shape, members))
+        for index in members:
+            parent = parents[index]
+            if parent >= 0:
+                waiting[parent] -= 1
+                if not waiting[parent]:
+                    ready.setdefault(shapes[parent], []).append(parent)
+    return rounds
+
+
+def _destination(
+    members: Sequence[Clique],
+    *,
+    cliques: Sequence[Clique],
+    own: dict[int, int],
+    row: dict[int, int],
+    place: dict[int, tuple[int, int]],
+    first: Sequence[int],
+    rounds: Sequence[tuple[Shape, list[int]]],
+) -> Indices:
+    found = []
+    for clique in members:
+        if len(clique.scope) == 1:
+            found.append(row[clique.scope[0]])
+        elif len(clique.scope) == 2:
+            parent = own[clique.scope[0]]
+            number, position = place[parent]
+            axis = cliques[parent].scope.index(clique.scope[1])
+            found.append(first[number] + axis * len(rounds[number][1]) + position)
+    return np.array(found, dtype=np.intp)
+
+
+def _scatter(destination: Indices) -> Scatter:
+    order = np.argsort(destination, kind="stable")
+    ordered = destination[order]
+    is_first = np.append(True, ordered[1:] != ordered[:-1])
+    if is_first.all():
+        return Scatter(destination, None, None)
+    return Scatter(ordered[is_first], order, np.flatnonzero(is_first))
+
+
+def _links(
+    cliques: Sequence[Clique],
+    *,
+    rounds: Sequence[tuple[Shape, list[int]]],
+    parents: Sequence[int],
+    place: dict[int, tuple[int, int]],
+) -> list[Link]:
+    """The wide messages, so grouped that no link adds twice to one clique."""
+    grouped: dict[tuple[int, int, tuple[int, ...], int], list[tuple[int, int]]] = {}
+    for child, ((degree, _), members) in enumerate(rounds):
+        if degree < 3:
+            continue
+        met: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        for position, index in enumerate(members):
+            parent = parents[index]
+            number, theirs = place[parent]
+            axes = (cliques[parent].node, *cliques[parent].scope)
+            kept = tuple(axes.index(node) for node in cliques[index].scope)
+            turn = met[parent, kept]
+            met[parent, kept] += 1
+            grouped.setdefault((child, number, kept, turn), []).append((position, theirs))
+    return [
+        Link(child, parent, kept, *np.array(entries, dtype=np.intp).T.copy())
+        for (child, parent, kept, _), entries in grouped.items()
+    ]

@@ -1,0 +1,222 @@
+"""The two passes over a junction tree, batch by batch.
+
+Arrays have the number of runs in front and what is batched behind: `rows` (S, k, R), `columns` (S, k, k, N). Runs share
+the plan and differ in values: several deletions at once, or a sum and a maximum side by side.
+
+Invariants
+- Upwards messages are logs; conditionals are linear. Downwards nothing is divided.
+- Where a maximum is wanted it is a run beside the sums: it reads tables of the same shape and shares the sweep.
+
+Source: Lauritzen and Spiegelhalter 1988; Dawid 1992 for the maximum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memory.beliefs.kernel.batching import Batch, Link
+from memory.beliefs.kernel.factored import Factored, factored_beliefs, factored_best, factored_sum
+from memory.beliefs.kernel.groups import Booleans, Floats, Indices
+from memory.beliefs.kernel.merging import pair_columns
+from memory.beliefs.kernel.planning import Plan
+from memory.beliefs.kernel.sums import best, log_sum
+
+Conditional = Floats | list[Factored]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Upward:
+    """log_z : (S,) of sums.   conditionals : per batch, (S, k, ..., B) or what is factored.
+    roots : (rows, (S, rows) log of the sum at each), so that what failed can be told.
+    scores, choices, near : of the maxima, (runs,), and per batch (runs, rest, B) the best label and whether another is
+        as good.
+    """
+
+    log_z: Floats
+    conditionals: Sequence[Conditional]
+    roots: tuple[Indices, Floats]
+    scores: Floats
+    choices: Sequence[Indices]
+    near: Sequence[Booleans]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Beliefs:
+    """Marginals of the variables, rows (S, k, R), and of the pairs within cliques, columns (S, k, k, N)."""
+
+    rows: Floats
+    columns: Floats
+
+
+def loaded(plan: Plan, *, log_factors: Floats, log_priors: Floats) -> tuple[Floats, Floats]:
+    """(rows, columns) of log values before any message. log_factors : (S, E, k).   log_priors : (n_priors, k), in the
+    order of the plan's nodes with a prior."""
+    group = plan.group
+    values = pair_columns(group, pairs=plan.pairs, log_factors=log_factors)
+    rows = values[:, :, plan.placed.outer.sources]
+    if plan.prior_nodes:
+        rows[:, :, plan.placed.row[list(plan.prior_nodes)]] += log_priors.T
+    columns = values[:, :, plan.placed.inner.sources][:, group.relative]
+    return rows, columns
+
+
+def upward(plan: Plan, *, rows: Floats, columns: Floats, n_sums: int, tolerance: float) -> Upward:
+    """Eliminate every variable, by sums in the first runs and by maxima in the others. The arrays are consumed."""
+    conditional: Conditional
+    conditionals: list[Conditional] = []
+    choices: list[Indices] = []
+    near: list[Booleans] = []
+    wide: list[Floats | None] = []
+    tops: list[tuple[Indices, Floats]] = []
+    scores = np.zeros(len(rows) - n_sums)
+    for batch in plan.batches:
+        if batch.is_factored:
+            message, conditional, chosen = _factored_step(batch, rows, columns, n_sums=n_sums, tolerance=tolerance)
+        else:
+            table = _table(batch, rows, columns, wide=wide)
+            message, conditional, chosen = _step(table, n_sums=n_sums, tolerance=tolerance)
+        conditionals.append(conditional)
+        choices.append(chosen[0])
+        near.append(chosen[1])
+        wide.append(message if batch.n_scope > 2 else None)
+        if batch.n_scope == 0:
+            tops.append((np.arange(batch.start, batch.stop), message[:n_sums]))
+            scores += np.add.reduce(message[n_sums:], axis=1)
+        elif batch.n_scope == 1:
+            _add(rows, batch, message)
+        elif batch.n_scope == 2:
+            _add(columns, batch, message)
+    at = np.concatenate([top[0] for top in tops]) if tops else np.empty(0, dtype=np.intp)
+    sums = np.concatenate([top[1] for top in tops], axis=1) if tops else np.empty((n_sums, 0))
+    return Upward(np.add.reduce(sums, axis=1), conditionals, (at, sums), scores, choices, near)
+
+
+def downward(plan: Plan, *, up: Upward, n_sums: int) -> Beliefs:
+    """Marginals of variables and pairs. The conditionals are consumed."""
+    k = plan.group.k
+    rows = np.empty((n_sums, k, len(plan.placed.nodes)))
+    columns = np.empty((n_sums, k, k, len(plan.placed.inner.sources)))
+    tables: list[Floats | None] = [None] * len(plan.batches)
+    for number in range(len(plan.batches) - 1, -1, -1):
+        batch, conditional = plan.batches[number], up.conditionals[number]
+        own = slice(batch.start, batch.stop)
+        if isinstance(conditional, list):
+            over = columns[..., batch.destination]
+            for run, kept in enumerate(conditional):
+                pairs = factored_beliefs(kept, over[run])
+                columns[run, ..., batch.columns(0)], columns[run, ..., batch.columns(1)] = pairs
+            rows[..., own] = np.add.reduce(columns[..., batch.columns(0)], axis=2)
+            continue
+        if batch.n_scope == 0:
+            rows[..., own] = conditional
+        elif batch.n_scope == 1:
+            conditional *= rows[:, None, :, batch.destination]
+            columns[..., batch.columns(0)] = conditional
+            rows[..., own] = np.add.reduce(conditional, axis=2)
+        else:
+            conditional *= _over(batch, columns, tables)[:, None]
+            _spread(batch, conditional, columns)
+            rows[..., own] = np.add.reduce(columns[..., batch.columns(0)], axis=2)
+        if batch.feeds_wide:
+            tables[number] = conditional
+    return Beliefs(rows, columns)
+
+
+def _table(batch: Batch, rows: Floats, columns: Floats, *, wide: Sequence[Floats | None]) -> Floats:
+    """The sum of all logs assigned to the cliques of the batch, (S, k, [k, ...,] B)."""
+    table = rows[..., batch.start : batch.stop]
+    if batch.n_scope == 0:
+        table = table.copy()
+    for axis in range(batch.n_scope):
+        part = columns[..., batch.columns(axis)]
+        middle = (1,) * axis
+        table = table[..., None, :] + part.reshape(*part.shape[:2], *middle, *part.shape[2:])
+    for link in batch.incoming:
+        message = wide[link.child]
+        assert message is not None
+        _receive(table, link, message)
+    return table
+
+
+def _receive(table: Floats, link: Link, message: Floats) -> None:
+    n_axes, k = table.ndim - 2, table.shape[1]
+    shape = [k if axis in link.kept else 1 for axis in range(n_axes)]
+    part = message[..., link.own].reshape(len(table), *shape, len(link.own))
+    if len(link.theirs) == table.shape[-1]:
+        # All of them, though perhaps in another order.
+        table += part[..., np.argsort(link.theirs)]
+    else:
+        table[..., link.theirs] += part
+
+
+def _step(table: Floats, *, n_sums: int, tolerance: float) -> tuple[Floats, Floats, tuple[Indices, Booleans]]:
+    """(message (S, ..., B), conditionals, (choices, near)) of a batch."""
+    n_runs, k, *scope, size = table.shape
+    flat = table.reshape(n_runs, k, -1, size)
+    summed = log_sum(flat[:n_sums])
+    if n_sums == n_runs:
+        return summed.reshape(n_runs, *scope, size), table, NO_CHOICE
+    value, chosen, near = best(flat[n_sums:], tolerance=tolerance)
+    message = np.concatenate((summed, value)).reshape(n_runs, *scope, size)
+    return message, table[:n_sums], (chosen, near)
+
+
+def _factored_step(
+    batch: Batch, rows: Floats, columns: Floats, *, n_sums: int, tolerance: float
+) -> tuple[Floats, list[Factored], tuple[Indices, Booleans]]:
+    first = rows[:, :, None, batch.start : batch.stop] + columns[..., batch.columns(0)]
+    second = columns[..., batch.columns(1)]
+    kept = [factored_sum(first[run], second[run]) for run in range(n_sums)]
+    if n_sums == len(rows):
+        return np.stack([one.message for one in kept]), kept, NO_CHOICE
+    found = [factored_best(first[run], second[run], tolerance=tolerance) for run in range(n_sums, len(rows))]
+    values, chosen, near = (np.stack(parts) for parts in zip(*found, strict=True))
+    shape = (len(found), -1, batch.size)
+    return (
+        np.concatenate((*(one.message[None] for one in kept), values)),
+        kept,
+        (chosen.reshape(shape), near.reshape(shape)),
+    )
+
+
+NO_CHOICE = (np.empty((0, 0, 0), dtype=np.intp), np.empty((0, 0, 0), dtype=bool))
+
+
+def _add(onto: Floats, batch: Batch, message: Floats) -> None:
+    scatter = batch.scatter
+    assert scatter is not None
+    if scatter.order is not None and scatter.starts is not None:
+        message = np.add.reduceat(message[..., scatter.order], scatter.starts, axis=-1)
+    onto[..., scatter.targets] += message
+
+
+def _over(batch: Batch, columns: Floats, tables: Sequence[Floats | None]) -> Floats:
+    """The belief of the scopes of a batch, (S, k, ..., B)."""
+    if batch.n_scope == 2:
+        return columns[..., batch.destination]
+    n_runs, k = columns.shape[:2]
+    found = np.empty((n_runs, *(k,) * batch.n_scope, batch.size))
+    for link in batch.outgoing:
+        above = tables[link.parent]
+        assert above is not None
+        dropped = tuple(axis + 1 for axis in range(above.ndim - 2) if axis not in link.kept)
+        found[..., link.own] = np.add.reduce(above[..., link.theirs], axis=dropped)
+    return found
+
+
+def _spread(batch: Batch, table: Floats, columns: Floats) -> None:
+    """Write the pair marginals of (variable, each of the scope): by halving, about two passes for all of them."""
+    n_runs, k, size = len(table), table.shape[1], table.shape[-1]
+    pending = [(table.reshape(n_runs, k, -1, size), 0, batch.n_scope)]
+    while pending:
+        part, low, high = pending.pop()
+        if high - low == 1:
+            columns[..., batch.columns(low)] = part
+            continue
+        middle = (low + high) // 2
+        split = part.reshape(n_runs, k, k ** (middle - low), k ** (high - middle), size)
+        pending.append((np.add.reduce(split, axis=3), low, middle))
+        pending.append((np.add.reduce(split, axis=2), middle, high))
