@@ -22,6 +22,9 @@ from memory.agents import runs
 from memory.base import clock
 from memory.base.actor import RunGiven
 from memory.base.models import Content, Evidence
+from memory.beliefs.kernel.monitoring import MonitorConfig
+from memory.beliefs.operations.monitors import open_run
+from memory.beliefs.operations.saving import save_query
 from memory.checks import operations as checks
 from memory.facts.operations.adjudicating import Asked, adjudicate
 from memory.facts.operations.ending import supersede as supersede_fact
@@ -81,6 +84,7 @@ def populate(world: World) -> None:
     checks.waive(world.alice, name="ledger_scan", reason="known", expires_at=clock.now() + timedelta(days=1))
     refuse(world.scout, code="stopped", about=uuid4())
     whole_life(world)
+    _observe(world)
     world.erase(old.id, note="asked for by its author")
     export_file(world.alice, world.now(), BytesIO(), format="prov", selection=Selection())
     checkpoints.checkpoint(world.namespace, make_key=True)
@@ -105,6 +109,16 @@ def _state_facts(world: World) -> None:
     (case,) = conflicts.cases(world.now()).items
     adjudicate(world.bob, case=case.id, asked=Asked("keep_b", "the letter is old", oslo.id, bergen.id))
     supersede_fact(world.scout, fact=bergen.id, at=clock.now(), new=None, reason="moved away")
+
+
+def _observe(world: World) -> None:
+    world.bind()
+    open_run(world.scout, config=MonitorConfig())
+    world.observe("o1", "a", "b", [0.1, 0.7, 0.1, 0.1], provenance={"tool": "a probe"}, tags=["t"])
+    world.observe("o2", "a", "b", [0.1, 0.7, 0.1, 0.1], derived_from=["o1"], independent_evidence=False)
+    world.revoke("o1", reason="a wrong reading")
+    question = {"namespace": world.name, "relation_type": "rel", "nodes": ["a", "b"], "root": "a"}
+    save_query(world.scout, name="hosts", query=question)
 
 
 def _act_on_agents(world: World) -> None:

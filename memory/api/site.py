@@ -28,6 +28,7 @@ from memory.api.problems import MethodNotAllowed, answered, explain
 from memory.api.reference import Reference
 from memory.base import doors
 from memory.base.bodies import read_json, require_type
+from memory.beliefs.api import routes as beliefs
 from memory.checks.api import routes as checks
 from memory.facts.api import routes as facts
 from memory.interchange.api import routes as interchange
@@ -132,7 +133,7 @@ def build() -> Api:
         urls_namespace="api", parser=StrictParser(), renderer=JsonRenderer(), docs=Reference(),
     )  # fmt: skip
     explain(site)
-    for routes in (ledger, agents, checks, records, lineage, facts, tombstones, interchange):
+    for routes in (ledger, agents, checks, records, lineage, facts, tombstones, beliefs, interchange):
         site.add_router(PREFIX, routes.router)
     return site
 

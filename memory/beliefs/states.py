@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any
 from uuid import UUID
 
@@ -17,7 +18,7 @@ from memory.base import sql
 from memory.beliefs.kernel.documents import LineageKind
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import Masses, vector
+from memory.beliefs.kernel.masses import Flag, Masses, flags, vector
 from memory.beliefs.kernel.retrieval import information_score
 from memory.beliefs.models import LINEAGE_KINDS, Observation, ObservationState
 from memory.beliefs.relations import Relation, relations_by_id
@@ -96,6 +97,16 @@ def packed(masses: Floats) -> bytes:
 def unpacked(value: Any) -> Floats:
     """(S,) float64 of the bytes."""
     return np.frombuffer(bytes(value), dtype="<f8")
+
+
+def flags_of(namespace: int, ids: Sequence[UUID]) -> dict[UUID, tuple[Flag, ...]]:
+    """{observation: what its vectors warn of}; an erased one warns of nothing."""
+    found: dict[UUID, tuple[Flag, ...]] = {}
+    for chunk in batched(ids, CHUNK):
+        rows = ObservationState.objects.filter(namespace=namespace, id__in=chunk, posterior__isnull=False)
+        for id, posterior, prior in rows.values_list("id", "posterior", "prior"):
+            found[id] = flags(unpacked(posterior), None if prior is None else unpacked(prior))
+    return found
 
 
 def derived(namespace: int) -> Iterator[list[tuple[Any, ...]]]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 from uuid import UUID
@@ -16,7 +16,7 @@ from memory.beliefs.kernel.documents import ObservationDocument
 from memory.beliefs.kernel.factors import floored
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.monitoring import MonitorConfig, config_sha256, source_family
-from memory.beliefs.models import Forecast, MonitorRun
+from memory.beliefs.models import Forecast, MonitorRun, Observation
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import NameBook
 
@@ -100,3 +100,23 @@ def track(
         drafts.append(Draft("forecast", id, Forecast, values, {"value": frozen}))
     full: Tracking = "capacity" if watching else "not_watched"
     return Tracked("tracked" if drafts else full, drafts)
+
+
+def tracking_of(
+    namespace: int, rows: Sequence[Observation], provenance: Mapping[UUID, Mapping[str, object]]
+) -> dict[UUID, Tracking]:
+    """What became of the forecasts of stored observations."""
+    kept = Forecast.objects.filter(namespace=namespace, observation__in=[row.id for row in rows])
+    tracked = set(kept.values_list("observation", flat=True))
+    opened = MonitorRun.objects.filter(namespace=namespace).order_by("seq").values_list("seq", flat=True).first()
+    found: dict[UUID, Tracking] = {}
+    for row in rows:
+        if row.id in tracked:
+            found[row.id] = "tracked"
+        elif not row.is_independent:
+            found[row.id] = "dependent"
+        elif source_family(provenance[row.id]) is None:
+            found[row.id] = "family_too_long"
+        else:
+            found[row.id] = "not_watched" if opened is None or opened > row.seq else "capacity"
+    return found

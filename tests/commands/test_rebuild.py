@@ -4,6 +4,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -16,6 +17,14 @@ from memory.agents.models import RunReference
 from memory.agents.setup import ensure_namespace, found_replay, system
 from memory.base import projections
 from memory.base.actor import Actor, RunGiven
+from memory.beliefs.kernel.acts import RevocationDocument
+from memory.beliefs.kernel.documents import observation_document
+from memory.beliefs.kernel.laws import built_in
+from memory.beliefs.kernel.monitoring import MonitorConfig
+from memory.beliefs.models import MonitorTally, ObservationReach, ObservationState, ObservationTag
+from memory.beliefs.operations.binding import Binding
+from memory.beliefs.operations.observing import Asked, observe
+from memory.beliefs.operations.revoking import revoke
 from memory.checks.models import CheckRun, Finding
 from memory.checks.rebuilding import _encoded, compared, rebuild
 from memory.facts.content import NewFact
@@ -50,9 +59,18 @@ def store() -> int:
     withdraw(system(namespace), record=second.id, reason="twice")
     declare(by, attribute="city", declaration=Declaration("one"))
     assert_facts(by, facts=[NewFact("anna", "city", city) for city in ("Oslo", "Bergen")])
+    _observed(by)
     save(by, records=[NewRecord("note", "the last", tags=("t",))])
     assert third.seq
     return namespace
+
+
+def _observed(by: Actor) -> None:
+    law, taken = Binding("rel", built_in("cyclic:2")), Asked("native", watch=MonitorConfig())
+    base = {"namespace": "lab", "relation_type": "rel", "source": "a", "target": "b", "posterior": [0.9, 0.1]}
+    given = {**base, "observation_id": "o1", "evidence_family": "f", "observed_at": 1, "tags": ["t"]}
+    observe(by, documents=[observation_document(given, profile="native")], asked=replace(taken, bind=law))
+    revoke(by, observation_id="o1", asked=RevocationDocument(at=2.0))
 
 
 def state_of(store: int) -> RecordState:
@@ -100,6 +118,12 @@ FAULTS: dict[str, tuple[str, Plant]] = {
     "rectangle": ("fact_rects", lambda store: FactRect.objects.filter(namespace=store).update(known_to=99)),
     "tally": ("fact_tallies", lambda store: FactTally.objects.filter(namespace=store).update(n_facts=7)),
     "case lost": ("conflict_cases", lambda store: ConflictCase.objects.filter(namespace=store).delete()),
+    "observation score": (
+        "observation_states", lambda store: ObservationState.objects.filter(namespace=store).update(score=0.5)
+    ),
+    "reach lost": ("observation_reaches", lambda store: ObservationReach.objects.filter(namespace=store).delete()),
+    "tag": ("observation_tags", lambda store: ObservationTag.objects.filter(namespace=store).update(tag="u")),
+    "tracked": ("monitor_tallies", lambda store: MonitorTally.objects.filter(namespace=store).update(n_tracked=7)),
     "posting lost": ("record_texts", drop_posting),
     "posting changed": ("record_texts", alter_posting),
 }  # fmt: skip

@@ -58,6 +58,9 @@ class Stage(World):
         spoken_for(self, self.spoken_for)
         self.revived = buried(self, route="a third route")
         revived(self, self.revived)
+        self.relation, self.seen = f"same host in {name}", f"probe 1 in {name}"
+        self.bind(self.relation, "cyclic:2")
+        self.observe(self.seen, "a", "b", [0.9, 0.1], relation_type=self.relation)
         checkpoints.checkpoint(self.namespace, make_key=True)
 
     def imported(self) -> UUID:
@@ -93,6 +96,21 @@ def reviewer(stage: Stage) -> Actor:
 
 def auditor(stage: Stage) -> Actor:
     return stage.charlie
+
+
+def question(stage: Stage) -> dict[str, Any]:
+    """What is asked of the two nodes that something was observed of."""
+    return {
+        "schema_version": 2, "relation_type": stage.relation, "nodes": ["a", "b"], "root": "a", "as_of": 200,
+    }  # fmt: skip
+
+
+def observation(stage: Stage, id: str) -> dict[str, Any]:
+    """The payload of an observation of the law that stands."""
+    return {
+        "schema_version": 2, "observation_id": id, "relation_type": stage.relation, "source": "a", "target": "b",
+        "posterior": {"0": 0.8, "1": 0.2}, "evidence_family": f"probe {id}", "observed_at": 100,
+    }  # fmt: skip
 
 
 EXAMPLES: dict[str, Callable[[Stage], Example]] = {
@@ -247,6 +265,22 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "tombstones_keep": lambda s: Example(
         f"/tombstones/{s.dead_end}/keep", {"reason": "still so", "review_at": "2031-01-01T00:00:00Z"}, by=owner
     ),
+    "beliefs_register": lambda s: Example("/relations/turn", {"law": "s3", "lineage_key": "edge"}, status=201),
+    "beliefs_relations": lambda s: Example("/relations"),
+    "beliefs_observe": lambda s: Example("/observations", observation(s, "o2"), status=201),
+    "beliefs_observe_batch": lambda s: Example(
+        "/observations/batch", [observation(s, "o2"), observation(s, "o3")], query={"atomic": "true"}, status=201
+    ),
+    "beliefs_revoke": lambda s: Example(f"/observations/{s.seen}/revoke", {"reason": "a wrong reading", "at": 200}),
+    "beliefs_query": lambda s: Example("/beliefs/query", question(s)),
+    "beliefs_decision_of": lambda s: Example(
+        "/beliefs/decision", {**question(s), "focus_node": "b", "alternatives": 1}
+    ),
+    "beliefs_save_query": lambda s: Example("/beliefs/saved", {"name": "hosts", "query": question(s)}, status=201),
+    "beliefs_saved": lambda s: Example("/beliefs/saved"),
+    "beliefs_open_monitor": lambda s: Example(
+        "/monitors/nightly", {"reference_size": 20, "current_size": 40}, status=201
+    ),
     "interchange_start": lambda s: Example(
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
@@ -266,6 +300,12 @@ NAMING = frozenset(
         "agents_rotate_token",
         "agents_run",
         "agents_unfreeze",
+        "beliefs_decision_of",
+        "beliefs_observe",
+        "beliefs_observe_batch",
+        "beliefs_query",
+        "beliefs_revoke",
+        "beliefs_save_query",
         "checks_check",
         "facts_assert_fact",
         "facts_case",

@@ -124,6 +124,11 @@ def test_the_document_lists_every_route_that_answers() -> None:
     assert listed <= mounted
 
 
+def seq_of(answer: dict[str, Any]) -> Any:
+    """The entry that an answer rests on. A document of the peer's tells it beside what is the peer's."""
+    return answer.get("audit", answer).get("seq")
+
+
 @every_route
 def test_the_example_succeeds_and_says_what_was_read_or_written(trial: Trial) -> None:
     before = Entry.objects.filter(namespace=trial.stage.namespace).count()
@@ -132,7 +137,7 @@ def test_the_example_succeeds_and_says_what_was_read_or_written(trial: Trial) ->
     answer = told(response)
     after = Entry.objects.filter(namespace=trial.stage.namespace).count()
     assert after == before + trial.route.is_write
-    assert isinstance(answer["seq"], int)
+    assert isinstance(seq_of(answer), int)
     if trial.route.is_write:
         assert answer["seq"] == after
         assert answer["url"].startswith("/")
@@ -252,7 +257,7 @@ def test_an_id_in_the_address_must_be_one(trial: Trial) -> None:
         if parameter["in"] != "path":
             continue
         kind = parameter["schema"].get("format") or parameter["schema"]["type"]
-        wrong = {"uuid": ["x", "12", "%00", "a" * 300], "integer": ["x", "0", "-1", str(10**30)], "string": ["a" * 300]}
+        wrong = {"uuid": ["x", "12", "%00", "a" * 300], "integer": ["x", "0", "-1", str(10**30)], "string": ["a" * 600]}
         template = trial.route.path.split("/")
         index = template.index(f"{{{parameter['name']}}}")
         for value in wrong[kind]:
@@ -322,6 +327,9 @@ def test_a_body_over_the_limit_is_too_large(trial: Trial, settings: Any) -> None
     assert written() == before
 
 
+PEER_DOCUMENTS = frozenset({"beliefs_observe", "beliefs_observe_batch", "beliefs_query", "beliefs_decision_of"})
+
+
 def spellings(trial: Trial) -> Iterator[tuple[str, bytes, list[str | int]]]:
     """(code, body, place) of JSON that no schema can see: what is refused while it is read."""
     whole = json.dumps(trial.with_(("bogus",), "MARK"))
@@ -346,7 +354,10 @@ def test_what_json_cannot_say_safely_is_named_in_its_place(trial: Trial) -> None
     for code, body, at in spellings(trial):
         answer = trial.send(body=body)
         assert refused(answer, 422, "invalid"), (code, answer.content)
-        assert [(error["loc"], error["code"]) for error in answer.json()["errors"]] == [(at, code)]
+        # Clients of the peer send integers of any width; there the field is refused, not its value.
+        is_wide = code == "out_of_range" and b"e999" not in body
+        expected = "unknown" if is_wide and trial.route.operation in PEER_DOCUMENTS else code
+        assert [(error["loc"], error["code"]) for error in answer.json()["errors"]] == [(at, expected)]
     for depth in (40, 100_000):
         nested = json.dumps(trial.with_(("bogus",), "MARK")).replace('"MARK"', "[" * depth + "]" * depth)
         answer = trial.send(body=nested.encode())
@@ -457,7 +468,7 @@ def test_a_read_of_a_past_point_says_which(trial: Trial) -> None:
     second = trial.send(query=query)
     assert first.status_code == 200
     if trial.route.operation != "ledger_proof":
-        assert told(first)["seq"] == head
+        assert seq_of(told(first)) == head
     if trial.route.operation not in ("records_recall", "ledger_entry"):
         assert first.content == second.content
     for wrong in (f"seq:{head + 10}", "yesterday", "source:x", "seq:-1"):

@@ -53,6 +53,12 @@ ANOTHER: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "facts_retract": (("reason",), "another reason"),
     "lineage_derive": (("content",), "the first, reworded again"),
     "lineage_link": (("relation",), "related_to"),
+    "beliefs_register": (("lineage_key",), "global"),
+    "beliefs_observe": (("trust",), 0.5),
+    "beliefs_observe_batch": ((0, "trust"), 0.5),
+    "beliefs_revoke": (("reason",), "another reason"),
+    "beliefs_save_query": (("name",), "other hosts"),
+    "beliefs_open_monitor": (("reference_size",), 21),
     "tombstones_bury": (("retest",), "another plan"),
     "tombstones_check": (("scope",), "elsewhere"),
     "tombstones_file_evidence": (("origin",), "somebody else"),
@@ -90,7 +96,7 @@ def test_the_same_request_is_answered_as_before_and_written_once(stage: Stage, r
     if "secret" in told:
         assert told.pop("secret").startswith("plm_")
         assert again.pop("secret") is None
-    if route.operation in ("records_save_batch", "facts_assert_batch"):
+    if route.operation in ("records_save_batch", "facts_assert_batch", "beliefs_observe_batch"):
         assert (told.pop("duplicates"), again.pop("accepted")) == ([], [])
         told["duplicates"] = told.pop("accepted")
     assert told == again

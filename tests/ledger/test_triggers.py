@@ -17,6 +17,9 @@ from memory.agents.operations import issue_token
 from memory.base.models import Content, Evidence, SameNamespaceKey
 from memory.base.sql import insert
 from memory.base.triggers import postgresql_triggers, sqlite_triggers
+from memory.beliefs.kernel.monitoring import MonitorConfig
+from memory.beliefs.models import Forecast, Revocation
+from memory.beliefs.operations.monitors import open_run
 from memory.facts import space
 from memory.facts.models import Retraction, Supersession
 from memory.ledger.models import Content as ContentRow
@@ -247,6 +250,13 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
         routes = [f"a route of its own {next(free_items)}" for _ in range(2)]
         row["tombstone"], _ = (buried(world, by=world.alice, route=route) for route in routes)
         row["route_check"] = asked(world, by=world.alice, route=routes[1]).id
+    if model is Forecast:
+        untracked = world.observe(None, "a", "c", [1, 0, 0, 0], by=world.alice, independent_evidence=False)
+        row["observation"] = untracked.id
+        config = MonitorConfig(run_id=f"a run of its own {next(free_items)}")
+        row["monitor_run"] = open_run(world.alice, config=config).id
+    if model is Revocation:
+        row["observation"] = world.observe(None, "a", "c", [1, 0, 0, 0], by=world.alice).id
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
     return {**row, **changes}

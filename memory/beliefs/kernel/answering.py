@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -117,7 +117,10 @@ def answer(
 
 def seed_of(query: QueryDocument, used_ids: Sequence[str]) -> int:
     """The seed of an answer: the same for the same question about the same observations, whenever it is asked."""
-    asked = {key: value for key, value in asdict(query).items() if key != "as_of"}
+    asked = {name: getattr(query, name) for name in QueryDocument.__slots__ if name != "as_of"}
+    asked["node_priors"] = {
+        node: dict(prior) if isinstance(prior, Mapping) else list(prior) for node, prior in query.node_priors.items()
+    }
     return int.from_bytes(hashlib.sha256(peer_json([asked, list(used_ids)]).encode()).digest()[:8], "big")
 
 

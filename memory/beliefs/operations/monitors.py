@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -21,6 +22,7 @@ class OpenedRun:
     id: UUID
     run_id: str
     config_sha256: str
+    config: Mapping[str, int | float]
     seq: int
     replayed: bool
 
@@ -44,4 +46,4 @@ def open_run(by: Actor, *, config: MonitorConfig) -> OpenedRun:
         elif not entry.is_replay:
             entry.add(run.draft)
     row = MonitorRun.objects.get(namespace=by.namespace, name=run.name)
-    return OpenedRun(row.id, config.run_id, config_sha256(config), row.seq, bool(standing))
+    return OpenedRun(row.id, config.run_id, config_sha256(config), config_document(config), row.seq, bool(standing))

@@ -25,7 +25,7 @@ from memory.beliefs.operations.resting import Parents, parents_of
 from memory.beliefs.profiles import Profile
 from memory.beliefs.relations import Relation, no_law, relations
 from memory.beliefs.states import Vectors
-from memory.beliefs.watching import Tracked, Watch
+from memory.beliefs.watching import Tracked, Tracking, Watch
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Reference
@@ -48,7 +48,8 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """The answer to one observation. `recorded` is false where it stood before.
+    """The answer to one observation. `recorded` is false where an earlier request had brought it; `replayed`: this
+    request, or that one, was answered before.
 
     `is_reached`: a revocation of what it is derived from reaches it, so it counts from nothing on.
     """
@@ -58,8 +59,9 @@ class Observed:
     digest: bytes
     seq: int
     recorded: bool
+    replayed: bool
     flags: tuple[str, ...] = ()
-    tracking: str = ""
+    tracking: Tracking = "not_watched"
     is_reached: bool = False
 
 
@@ -78,8 +80,8 @@ class Prepared:
 
     def answer(self, seq: int, *, is_reached: bool) -> Observed:
         return Observed(
-            str(self.document.observation_id), self.id, self.draft.commitment, seq, recorded=True, flags=self.flags,
-            tracking=self.tracked.word, is_reached=is_reached,
+            str(self.document.observation_id), self.id, self.draft.commitment, seq, recorded=True, replayed=False,
+            flags=self.flags, tracking=self.tracked.word, is_reached=is_reached,
         )  # fmt: skip
 
 
@@ -117,7 +119,7 @@ def _observe(
     request = [canonical_observation(document).decode() for document in documents] if by.idempotency_key else None
     with opened(by, verb="observe", need=gate.WRITE, request=request, names=book) as entry:
         if entry.replayed_seq is not None:
-            return _again(by.namespace, entry.replayed_seq, documents, spares=spares)
+            return _again(by.namespace, entry.replayed_seq, book, documents, spares=spares)
         known = known_of(by.namespace, book, documents, profile=asked.profile)
         parents = parents_of(by.namespace, {index: one.document for index, one in prepared.items()}, known=known)
         for index in prepared:
@@ -140,17 +142,20 @@ def _observe(
     return answers
 
 
-def _stands(known: Known) -> Observed:
-    return Observed(known.observation_id, known.id, known.digest, known.seq, recorded=False)
+def _stands(known: Known, *, recorded: bool = False) -> Observed:
+    return Observed(
+        known.observation_id, known.id, known.digest, known.seq, recorded=recorded, replayed=True, flags=known.flags,
+        tracking=known.tracking, is_reached=known.is_reached,
+    )  # fmt: skip
 
 
 def _again(
-    namespace: int, seq: int, documents: Sequence[ObservationDocument], *, spares: bool
+    namespace: int, seq: int, book: NameBook, documents: Sequence[ObservationDocument], *, spares: bool
 ) -> list[Observed | DomainError]:
     """The answers of the entry that the same request has written."""
-    answers = repeated(namespace, seq, documents)
+    answers = repeated(namespace, seq, documents, known_of(namespace, book, documents, profile="native"))
     _refuse({i: one for i, one in enumerate(answers) if isinstance(one, DomainError)}, documents, spares=spares)
-    return [_stands(one) if isinstance(one, Known) else one for one in answers]
+    return [_stands(one, recorded=one.seq == seq) if isinstance(one, Known) else one for one in answers]
 
 
 def _refuse(refusals: Mapping[int, DomainError], documents: Sequence[Any], *, spares: bool) -> None:

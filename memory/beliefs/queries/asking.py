@@ -37,7 +37,8 @@ NOBODY = UUID(int=0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asking:
-    """An answer with what it was found by. `ids` are the stored ids of observations by the ids that clients know."""
+    """An answer with what it was found by. `ids` are the stored ids of observations by the ids that clients know,
+    `ends` the two nodes of each that lies between the nodes of the answer."""
 
     at: AsOf
     as_of: float
@@ -46,6 +47,7 @@ class Asking:
     retrieved: Retrieved
     hidden: Mapping[str, str]
     ids: Mapping[str, UUID]
+    ends: Mapping[str, tuple[str, str]]
 
     def capsule(self, *, profile: Profile, top_k: int | None = None) -> dict[str, Any]:
         """The peer's document; natively with `audit`, which tells the point and what was hidden and why."""
@@ -92,9 +94,11 @@ def ask(
         has_zero_floor=relation is not None and relation.has_zero_floor,
     )  # fmt: skip
     chosen = {edge.observation_id for edge in retrieved.edges}
-    hidden = {_text(key): reason for key, reason in between.hidden.items()}
-    hidden |= {_text(edge.observation_id): "limit" for edge in between.edges if edge.observation_id not in chosen}
-    return Asking(at, as_of, relation, found, retrieved, hidden, {_text(key): id for key, id in ids.items()})
+    hidden = {known_as(key): reason for key, reason in between.hidden.items()}
+    hidden |= {known_as(edge.observation_id): "limit" for edge in between.edges if edge.observation_id not in chosen}
+    ends = {known_as(key): (nodes[source], nodes[target]) for key, (source, target) in between.ends.items()}
+    known = {known_as(key): id for key, id in ids.items()}
+    return Asking(at, as_of, relation, found, retrieved, hidden, known, ends)
 
 
 def _instant(at: AsOf, query: QueryDocument) -> float:
@@ -150,7 +154,7 @@ def _used(
     place = {node: index for index, node in enumerate(nodes)}
     vectors = [rows[id] for id in wanted]
     return Used(
-        ids=tuple(_text(edge.observation_id) for edge in retrieved.edges),
+        ids=tuple(known_as(edge.observation_id) for edge in retrieved.edges),
         source=np.array([place[edge.source] for edge in retrieved.edges], dtype=np.intp),
         target=np.array([place[edge.target] for edge in retrieved.edges], dtype=np.intp),
         posterior=stacked([unpacked(posterior) for posterior, _, _ in vectors], size=law.size),
@@ -159,7 +163,7 @@ def _used(
     )  # fmt: skip
 
 
-def _text(key: Hashable) -> str:
+def known_as(key: Hashable) -> str:
     """The id by which a client knows the observation; one whose own name is erased goes by its stored id."""
     assert isinstance(key, bytes)
     return f"erased {UUID(bytes=key[1:])}" if key.startswith(b"\0") else key.decode()

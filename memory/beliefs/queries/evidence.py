@@ -157,11 +157,12 @@ def _marks(values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What lies between listed nodes: the edges that may speak, those that may not by reason, and the ids of all."""
+    """What lies between listed nodes: the edges that may speak, those that may not by reason, the ids and ends of all."""
 
     edges: tuple[LightEdge, ...]
     hidden: Mapping[Hashable, str]
     ids: Mapping[Hashable, UUID]
+    ends: Mapping[Hashable, tuple[Hashable, Hashable]]
 
     @property
     def counts(self) -> dict[str, int]:
@@ -189,10 +190,12 @@ def listed(moment: Moment, nodes: Sequence[Hashable]) -> Listed:
     standing, holding = list[LightEdge](), list[LightEdge]()
     hidden: dict[Hashable, str] = {}
     ids: dict[Hashable, UUID] = {}
+    ends: dict[Hashable, tuple[Hashable, Hashable]] = {}
     for row in rows:
         edge = light(row)
         ids[edge.observation_id] = sql.as_id(row[0])
-        reason, holds = _reason(edge, row[7:], moment.at)
+        ends[edge.observation_id] = (edge.source, edge.target)
+        reason, holds = reason_of(edge, row[7:], moment.at)
         if holds:
             holding.append(edge)
         if reason:
@@ -201,10 +204,10 @@ def listed(moment: Moment, nodes: Sequence[Hashable]) -> Listed:
             standing.append(edge)
     newest = {edge.observation_id for edge in deduplicated(holding)}
     hidden |= {edge.observation_id: "lineage" for edge in standing if edge.observation_id not in newest}
-    return Listed(tuple(edge for edge in standing if edge.observation_id in newest), hidden, ids)
+    return Listed(tuple(edge for edge in standing if edge.observation_id in newest), hidden, ids, ends)
 
 
-def _reason(edge: LightEdge, row: Sequence[Any], at: float) -> tuple[str, bool]:
+def reason_of(edge: LightEdge, row: Sequence[Any], at: float) -> tuple[str, bool]:
     """Why the observation may not speak, "" if it may, and whether it holds its lineage's place."""
     independent, valid_from, valid_until, erased, reached, firmly, tagged = row
     outside = (valid_from is not None and valid_from > at) or (valid_until is not None and valid_until < at)
