@@ -1,4 +1,4 @@
-"""The settings of the site as tests use them: the same, with a throw-away home and the four changes listed here.
+"""The settings of the site as tests use them: the same, with a throw-away home and the five changes listed here.
 
 Invariants
 - A test run never touches the state of the checkout. Workers of one run have a home each, below the one that the first
@@ -33,3 +33,5 @@ TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBacken
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Counters of throttles must not pass from one worker of the run to another.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
+# Each test client builds the chain of middleware anew; static files are looked for when they are asked for, not by each.
+WHITENOISE_AUTOREFRESH = True

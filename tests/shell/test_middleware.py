@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from pytest_django.fixtures import Settings
 
 from audit.logs import JsonFormatter, current_request_id
 
@@ -82,7 +83,9 @@ def test_every_answer_carries_the_strict_policy(client: Client, address: str) ->
     assert headers["Referrer-Policy"] == "same-origin"
 
 
-def test_static_files_are_served_without_a_collecting_step(client: Client) -> None:
+def test_static_files_are_served_without_a_collecting_step(client: Client, settings: Settings) -> None:
+    # All are looked for when the server starts, as in production.
+    settings.WHITENOISE_AUTOREFRESH = False
     response = client.get("/static/favicon.svg")
     assert (response.status_code, response.headers["Content-Type"]) == (200, "image/svg+xml")
     assert b"".join(response).startswith(b"<svg")  # type: ignore[arg-type]
