@@ -157,7 +157,7 @@ def _marks(values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What lies between listed nodes: the edges that may speak, those that may not by reason, the ids and ends of all."""
+    """What lies between listed nodes: the edges that may speak, those that may not by reason, ids and ends of all."""
 
     edges: tuple[LightEdge, ...]
     hidden: Mapping[Hashable, str]
