@@ -8,9 +8,9 @@ from uuid import UUID
 
 from memory.base import gate
 from memory.base.actor import Actor
-from memory.beliefs import watching
 from memory.beliefs.kernel.monitoring import MonitorConfig, config_document, config_sha256
 from memory.beliefs.models import MonitorRun
+from memory.beliefs.operations import watching
 from memory.ledger import drafts as drafting
 from memory.ledger.operations.appending import book_for, opened, retried
 

@@ -11,21 +11,21 @@ from memory.base import clock, gate, ids, sql
 from memory.base.actor import Actor
 from memory.base.bodies import moved
 from memory.base.errors import DomainError, Invalid, NotFound, Raced
-from memory.beliefs import projection, reaches, states, watching
+from memory.beliefs import projection, reaches, states
 from memory.beliefs.content import NAMED, parts_of, texts_of
 from memory.beliefs.kernel.documents import ObservationDocument, canonical_observation
 from memory.beliefs.kernel.laws import Law
 from memory.beliefs.kernel.masses import flags
 from memory.beliefs.kernel.monitoring import MonitorConfig, source_family
 from memory.beliefs.models import DERIVED_FROM, Observation, ObservationState
-from memory.beliefs.operations import binding
+from memory.beliefs.operations import binding, watching
 from memory.beliefs.operations.binding import Binding
 from memory.beliefs.operations.repeating import Known, known_of, repeated
 from memory.beliefs.operations.resting import Parents, parents_of
+from memory.beliefs.operations.watching import Tracked, Tracking, Watch
 from memory.beliefs.profiles import Profile
 from memory.beliefs.relations import Relation, no_law, relations
 from memory.beliefs.states import Vectors
-from memory.beliefs.watching import Tracked, Tracking, Watch
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Reference

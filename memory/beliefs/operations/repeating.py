@@ -12,9 +12,9 @@ from memory.beliefs.ancestry import observations_at, parents_by_item
 from memory.beliefs.content import document_of, names_in, provenance_of
 from memory.beliefs.kernel.documents import ObservationDocument, canonical_observation
 from memory.beliefs.models import Observation, ObservationReach
+from memory.beliefs.operations.watching import Tracking, tracking_of
 from memory.beliefs.profiles import Profile
 from memory.beliefs.states import flags_of
-from memory.beliefs.watching import Tracking, tracking_of
 from memory.ledger.operations.appending import NameBook
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
 
