@@ -33,5 +33,5 @@ TASKS = {"default": {"BACKEND": "django.tasks.backends.immediate.ImmediateBacken
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Counters of throttles must not pass from one worker of the run to another.
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}
-# Each test client builds the chain of middleware anew; static files are looked for when they are asked for, not by each.
+# Each test client builds the chain of middleware anew; it need look for no static file but those that are asked for.
 WHITENOISE_AUTOREFRESH = True
