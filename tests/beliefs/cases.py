@@ -15,15 +15,15 @@ import numpy as np
 from memory.beliefs.kernel.answering import DEFAULT_SETTINGS, Answer, Used, answer, stacked
 from memory.beliefs.kernel.capsule import capsule
 from memory.beliefs.kernel.discovery import EdgesInMemory, retrieve_around
-from memory.beliefs.kernel.documents import ObservationDocument, Profile, Vectors, observation_document, vectors
+from memory.beliefs.kernel.documents import ObservationDocument, Profile, observation_document
+from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import Law, parse_law, read_law
+from memory.beliefs.kernel.masses import vector
 from memory.beliefs.kernel.questions import InferenceSettings, QueryDocument, query_document
 from memory.beliefs.kernel.retrieval import (
     LightEdge,
-    LineageRule,
     Retrieved,
     information_score,
-    lineage_of,
     retrieve_listed,
 )
 
@@ -54,7 +54,8 @@ class Stored:
     """An observation as a store holds it."""
 
     document: ObservationDocument
-    vectors: Vectors
+    posterior: Floats
+    prior: Floats | None
     score: float
     revoked_at: float | None
 
@@ -73,9 +74,9 @@ class SmallStore:
         observations: Iterable[Mapping[str, Any]],
         *,
         revocations: Iterable[Sequence[Any]] = (),
-        rule: LineageRule = "global",
+        is_once_for_each_edge: bool = False,
     ) -> None:
-        self.law, self.rule = law, rule
+        self.law, self.is_once_for_each_edge = law, is_once_for_each_edge
         revoked: dict[str | None, float] = {id: float(at) for id, at, *_ in revocations}
         documents = [observation_document(one, profile="compat") for one in observations]
         self.stored = {
@@ -85,9 +86,10 @@ class SmallStore:
         }
 
     def _stored(self, document: ObservationDocument, revoked_at: float | None) -> Stored:
-        found = vectors(document, self.law)
-        score = information_score(found.posterior, found.prior, trust=document.trust)
-        return Stored(document, found, score, revoked_at)
+        posterior = vector(document.posterior, self.law, "posterior")
+        prior = None if document.prior is None else vector(document.prior, self.law, "prior")
+        score = information_score(posterior, prior, trust=document.trust)
+        return Stored(document, posterior, prior, score, revoked_at)
 
     def edges(self, query: QueryDocument) -> list[LightEdge]:
         """What is active at the query's instant, both ends among its nodes if it lists them."""
@@ -111,13 +113,9 @@ class SmallStore:
     def _edge(self, one: Stored) -> LightEdge:
         document = one.document
         assert document.observed_at is not None
-        lineage = lineage_of(
-            document.lineage.kind,
-            document.lineage.key,
-            source=document.source,
-            target=document.target,
-            rule=self.rule,
-        )
+        kind, key = document.lineage.kind, document.lineage.key
+        ends = frozenset((document.source, document.target))
+        lineage = (kind, key, ends) if self.is_once_for_each_edge else key
         return LightEdge(one.id, document.source, document.target, document.observed_at, one.score, lineage)
 
     def retrieved(self, query: QueryDocument, *, profile: Profile) -> Retrieved:
@@ -148,8 +146,8 @@ class SmallStore:
             ids=tuple(row.id for row in rows),
             source=np.array([nodes.index(row.document.source) for row in rows], dtype=np.intp),
             target=np.array([nodes.index(row.document.target) for row in rows], dtype=np.intp),
-            posterior=stacked([row.vectors.posterior for row in rows], size=self.law.size),
-            prior=stacked([row.vectors.prior for row in rows], size=self.law.size),
+            posterior=stacked([row.posterior for row in rows], size=self.law.size),
+            prior=stacked([row.prior for row in rows], size=self.law.size),
             trust=np.array([row.document.trust for row in rows]),
         )
         return answer(query, law=self.law, nodes=nodes, used=used, **options)

@@ -6,29 +6,32 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import jsonschema_rs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.base.errors import DomainError, Invalid, Malformed
-from memory.beliefs.kernel.acts import label_index, outcome_document, revocation_document
+from memory.beliefs.kernel.acts import label_index, outcome_document, outcome_schema, revocation_document
 from memory.beliefs.kernel.documents import (
     Parent,
     Profile,
     canonical_observation,
     observation_document,
+    observation_schema,
     provenance_text,
     read_payload,
-    read_vectors,
     require_parent,
-    vectors,
 )
-from memory.beliefs.kernel.laws import built_in
+from memory.beliefs.kernel.laws import Law, built_in
+from memory.beliefs.kernel.masses import flags, vector
 from memory.beliefs.kernel.questions import (
     decision_document,
+    decision_schema,
     inference_settings,
     node_priors,
     query_document,
+    query_schema,
 )
 from tests.beliefs.cases import recorded
 
@@ -57,22 +60,30 @@ BEYOND_THE_PAYLOAD = {
 REFUSED_UNDER_NATIVE_ALONE = {"o064"}
 
 
+def _document(kind: str, payload: object, profile: Profile) -> Any:
+    if kind == "query":
+        return query_document(payload)
+    return (outcome_document if kind == "outcome" else observation_document)(payload, profile=profile)
+
+
 def _judge(case: dict[str, Any], profile: Profile) -> None:
     """All that is checked of a payload before a store is asked."""
     text = case["payload_text"] or json.dumps(OBSERVATION | {"provenance": LONG[case["id"]]})
     payload = read_payload(text.encode("utf-8", "surrogatepass"), profile=profile)
+    document = _document(case["kind"], payload, profile)
     if case["kind"] == "query":
-        node_priors(query_document(payload), C4)
+        node_priors(document, C4)
     elif case["kind"] == "outcome":
-        label_index(outcome_document(payload, profile=profile), C4)
+        label_index(document, C4)
     else:
-        observation = observation_document(payload, profile=profile)
-        vectors(observation, C4)
+        vector(document.posterior, C4, "posterior")
+        if document.prior is not None:
+            vector(document.prior, C4, "prior")
         parent = observation_document(BASE, profile=profile)
-        for index, id in enumerate(observation.derived_from):
+        for index, id in enumerate(document.derived_from):
             if id == "base":
                 known = Parent(id, "ns", "rel", "a", "b", 0.5, parent.lineage)
-                require_parent(observation, index=index, observed_at=observation.observed_at or 0.0, parent=known)
+                require_parent(document, index=index, observed_at=document.observed_at or 0.0, parent=known)
 
 
 @pytest.mark.parametrize("profile", ["native", "compat"])
@@ -90,6 +101,57 @@ def test_a_recorded_payload_gets_its_verdict(case: dict[str, Any], profile: Prof
         _judge(case, profile)
     assert refusal.value.errors
     assert refusal.value.detail.isprintable()
+
+
+# B4.8: what no schema can tell of a payload, by case.
+BEYOND_A_SCHEMA = {
+    "o063": "a sum",
+    "o091": "bytes of a text",
+    "o093": "bytes of a text",
+    "o100": "two values compared",
+    "o103": "two values compared",
+    "q136": "two values compared",
+    "q172": "two values compared",
+    "q139": "2.0 is an integer to a schema",
+    "q148": "2.0 is an integer to a schema",
+}
+
+
+@pytest.mark.parametrize("profile", ["native", "compat"])
+def test_b4_8_the_published_schema_gives_the_verdict_of_the_validator(profile: Profile) -> None:
+    schemas = {
+        "observation": jsonschema_rs.validator_for(observation_schema(profile=profile)),
+        "query": jsonschema_rs.validator_for(query_schema()),
+        "outcome": jsonschema_rs.validator_for(outcome_schema(profile=profile)),
+    }
+    differing = set()
+    for case in RECORDED["cases"]:
+        text = case["payload_text"] or json.dumps(OBSERVATION | {"provenance": LONG[case["id"]]})
+        try:
+            payload = read_payload(text.encode("utf-8", "surrogatepass"), profile=profile)
+        except DomainError:
+            continue
+        try:
+            _document(case["kind"], payload, profile)
+            is_valid = True
+        except Invalid:
+            is_valid = False
+        if schemas[case["kind"]].is_valid(payload) != is_valid:
+            differing.add(case["id"])
+    assert differing == set(BEYOND_A_SCHEMA)
+
+
+def test_b4_8_the_schema_of_a_decision_takes_a_query_or_a_capsule() -> None:
+    schema = jsonschema_rs.validator_for(decision_schema())
+    options = {"focus_node": "b", "alternatives": 3}
+    for payload in (QUERY | options, SEEDS | options | {"max_hops": 1}, {"capsule": {}} | options):
+        decision_document(payload)
+        assert schema.is_valid(payload)
+    wrong = (QUERY, QUERY | options | {"capsule": {}}, QUERY | options | {"max_hops": 1}, QUERY | options | {"x": 1})
+    for payload in (*wrong, QUERY | {"focus_node": None}, QUERY | SEEDS | options):
+        with pytest.raises(Invalid):
+            decision_document(payload)
+        assert not schema.is_valid(payload)
 
 
 @pytest.mark.parametrize(
@@ -151,18 +213,21 @@ def test_b4_2_a_repeated_key_is_refused_by_name_and_kept_last_under_compat() -> 
     assert read_payload(text, profile="compat") == {"a": {"x": 2}}
 
 
+def _flags(posterior: list[float], prior: Any = None, law: Law = C4) -> tuple[str, ...]:
+    return flags(vector(posterior, law, "posterior"), None if prior is None else vector(prior, law, "prior"))
+
+
 def test_b4_3_mass_outside_the_prior_is_flagged() -> None:
-    found = read_vectors([0.98, 0.01, 0.01, 0.0], [0.5, 0.5, 0.0, 0.0], C4)
-    assert found.flags == ("mass_outside_prior",)
-    assert read_vectors([0.98, 0.02, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0], C4).flags == ()
+    assert _flags([0.98, 0.01, 0.01, 0.0], [0.5, 0.5, 0.0, 0.0]) == ("mass_outside_prior",)
+    assert _flags([0.98, 0.02, 0.0, 0.0], [0.5, 0.5, 0.0, 0.0]) == ()
 
 
 def test_b4_4_vectors_that_say_nothing_are_flagged() -> None:
-    assert read_vectors([0.0] * 4, None, C4).flags == ("uninformative_vector",)
-    assert read_vectors([1e-13, 5e-13, 0.0, 0.0], None, C4).flags == ("uninformative_vector",)
-    assert read_vectors([1e-13, 2e-12, 0.0, 0.0], None, C4).flags == ()
-    assert read_vectors([0.5, 0.5, 0.0, 0.0], {}, C4).flags == ("mass_outside_prior", "uninformative_vector")
-    assert read_vectors([0.0], None, built_in("cyclic:1")).flags == ()
+    assert _flags([0.0] * 4) == ("uninformative_vector",)
+    assert _flags([1e-13, 5e-13, 0.0, 0.0]) == ("uninformative_vector",)
+    assert _flags([1e-13, 2e-12, 0.0, 0.0]) == ()
+    assert _flags([0.5, 0.5, 0.0, 0.0], {}) == ("mass_outside_prior", "uninformative_vector")
+    assert _flags([0.0], law=built_in("cyclic:1")) == ()
 
 
 def test_b4_5_a_node_prior_of_another_length_is_refused_without_evidence_and_on_the_root() -> None:
@@ -174,9 +239,12 @@ def test_b4_5_a_node_prior_of_another_length_is_refused_without_evidence_and_on_
 
 
 def test_masses_follow_the_labels_of_the_law() -> None:
-    found = vectors(observation_document(OBSERVATION | {"posterior": {"3": 2, "0": 1}}, profile="native"), C4)
-    assert found.posterior.tolist() == [1.0, 0.0, 0.0, 2.0]
-    assert found.prior is None
+    document = observation_document(OBSERVATION | {"posterior": {"3": 2, "0": 1}}, profile="native")
+    assert vector(document.posterior, C4, "posterior").tolist() == [1.0, 0.0, 0.0, 2.0]
+    for wrong, place in (({"4": 1.0}, ("posterior", "4")), ([1.0] * 3, ("posterior",))):
+        with pytest.raises(Invalid) as refusal:
+            vector(wrong, C4, "posterior")
+        assert refusal.value.errors[0].loc == place
 
 
 @given(st.permutations(sorted(OBSERVATION)), st.booleans())

@@ -109,8 +109,8 @@ def test_b3_1_one_event_on_two_edges_counts_on_both_under_the_rule_of_edges() ->
     for where in ({"nodes": ["a", "b", "c"]}, {"seeds": ["a"]}):
         asked = query_document(query | where)
         by_edge, by_key = (
-            SmallStore(law_of("cyclic:3"), told, rule=rule).retrieved(asked, profile="native")
-            for rule in ("edge", "global")
+            SmallStore(law_of("cyclic:3"), told, is_once_for_each_edge=rule).retrieved(asked, profile="native")
+            for rule in (True, False)
         )
         # Both directions of an edge are one edge; a family and an event of one name are two lineages.
         assert ids(by_edge) == ["w", "y", "z"]

@@ -12,28 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, cast
+from typing import Literal
 
 from memory.base.errors import Invalid
 from memory.base.text import NOTE_CHARS, fault
-from memory.beliefs.kernel.documents import Profile, schema_version
-from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.reading import (
-    boolean,
-    identifier,
-    identifier_or_none,
-    members,
-    number_or_none,
-    one_of,
-    only,
-    shown,
+from memory.beliefs.kernel.documents import Profile
+from memory.beliefs.kernel.fields import (
+    Field,
+    Schema,
+    a_boolean,
+    a_number,
+    a_text,
+    a_word,
+    payload_schema,
+    read_fields,
+    text_schema,
 )
+from memory.beliefs.kernel.laws import Law
+from memory.beliefs.kernel.reading import identifier, shown
 
 Cascade = Literal["derived", "record"]
-
-_OUTCOME_KEYS = frozenset(
-    ("schema_version", "observation_id", "true_relation", "outcome_event_id", "labeled_at", "correction_reason")
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,21 +62,12 @@ class RevocationDocument:
 
 def outcome_document(document: object, *, profile: Profile) -> OutcomeDocument:
     """The label of a payload.   Raises Invalid, naming the place."""
-    given = members(document)
-    schema_version(given)
-    claimed = frozenset(("recorded_at",) if profile == "compat" else ())
-    only(given, known=_OUTCOME_KEYS | claimed, required=("observation_id", "true_relation"))
-    reason = identifier_or_none(given, "correction_reason")
-    if reason is not None and not reason.strip():
-        raise Invalid.at("correction_reason", expected="a reason that is not blank", got="blanks", code="too_short")
-    return OutcomeDocument(
-        observation_id=identifier(given["observation_id"], "observation_id"),
-        true_relation=identifier(given["true_relation"], "true_relation"),
-        outcome_event_id=identifier_or_none(given, "outcome_event_id"),
-        labeled_at=number_or_none(given, "labeled_at"),
-        correction_reason=reason,
-        recorded_at=number_or_none(given, "recorded_at"),
-    )
+    return OutcomeDocument(**read_fields(document, _OUTCOME[profile]))
+
+
+def outcome_schema(*, profile: Profile) -> Schema:
+    """The JSON Schema of the payload, as far as a schema can tell."""
+    return payload_schema(_OUTCOME[profile])
 
 
 def label_index(outcome: OutcomeDocument, law: Law) -> int:
@@ -91,22 +80,46 @@ def label_index(outcome: OutcomeDocument, law: Law) -> int:
 
 def revocation_document(document: object, *, profile: Profile) -> RevocationDocument:
     """The revocation of a payload `{at, reason, cascade, reexpose}`, each optional.   Raises Invalid."""
-    given = members(document)
-    only(given, known=RevocationDocument.__slots__, required=())
-    is_compat = profile == "compat"
-    cascade = given.get("cascade", "record" if is_compat else "derived")
-    return RevocationDocument(
-        at=number_or_none(given, "at"),
-        reason=_reason(given),
-        cascade=cast(Cascade, one_of(cascade, "cascade", words=("derived", "record"))),
-        reexpose=boolean(given.get("reexpose", is_compat), "reexpose"),
-    )
+    return RevocationDocument(**read_fields(document, _REVOCATION[profile]))
 
 
-def _reason(given: Mapping[str, object]) -> str | None:
-    value = given.get("reason")
-    if value is None:
-        return None
+def _correction_reason(value: object, key: str) -> str:
+    reason = identifier(value, key)
+    if not reason.strip():
+        raise Invalid.at(key, expected="a reason that is not blank", got="blanks", code="too_short")
+    return reason
+
+
+def _reason(value: object, key: str) -> str:
     if not isinstance(value, str) or fault(value) or not 1 <= len(value) <= NOTE_CHARS:
-        raise Invalid.at("reason", expected=f"text of 1..{NOTE_CHARS} characters", got=shown(value))
+        raise Invalid.at(key, expected=f"text of 1..{NOTE_CHARS} characters", got=shown(value))
     return value
+
+
+_NATIVE_OUTCOME: Mapping[str, Field] = {
+    "observation_id": a_text(),
+    "true_relation": a_text(),
+    "outcome_event_id": a_text(default=None),
+    "labeled_at": a_number(default=None),
+    "correction_reason": Field(
+        _correction_reason, {**text_schema(), "allOf": [{"pattern": r"\S"}]}, None, is_nullable=True
+    ),
+}
+_OUTCOME: Mapping[Profile, Mapping[str, Field]] = {
+    "native": _NATIVE_OUTCOME,
+    "compat": {**_NATIVE_OUTCOME, "recorded_at": a_number(default=None)},
+}
+_NATIVE_REVOCATION: Mapping[str, Field] = {
+    "at": a_number(default=None),
+    "reason": Field(_reason, {"type": "string", "minLength": 1, "maxLength": NOTE_CHARS}, None, is_nullable=True),
+    "cascade": a_word("derived", "record", default="derived"),
+    "reexpose": a_boolean(default=False),
+}
+_REVOCATION: Mapping[Profile, Mapping[str, Field]] = {
+    "native": _NATIVE_REVOCATION,
+    "compat": {
+        **_NATIVE_REVOCATION,
+        "cascade": a_word("derived", "record", default="record"),
+        "reexpose": a_boolean(default=True),
+    },
+}

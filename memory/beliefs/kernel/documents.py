@@ -2,7 +2,7 @@
 
 Invariants
 - Unknown keys are refused, and the lineage keys in version 1; a refusal names the place.
-- Masses stay as given, a list or a map of labels; only a law gives them a length (see `masses`).
+- Masses stay as given, a list or a map of labels; only a law gives them a length (`masses.vector`).
 - What the service fills (observation_id, observed_at, tracked_at) stays None, so a retry of the same payload is equal.
 - A parent lies in the same namespace and relation type and is no younger; an independent child keeps its parent's
   lineage and endpoints.
@@ -14,28 +14,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Literal
 
 from memory.base.bodies import read_json
 from memory.base.canonical import Dialect
 from memory.base.errors import Invalid
 from memory.base.text import fault
-from memory.beliefs.kernel.groups import Floats
-from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import Flag, Masses, flags, masses, masses_or_none, vector
-from memory.beliefs.kernel.reading import (
-    boolean,
-    identifier,
-    identifier_or_none,
-    identifiers,
-    integer,
-    members,
-    number,
-    number_or_none,
-    only,
-    shown,
+from memory.beliefs.kernel.fields import (
+    Field,
+    Schema,
+    a_boolean,
+    a_number,
+    a_text,
+    payload_schema,
+    read_fields,
+    texts,
 )
+from memory.beliefs.kernel.masses import Masses, some_masses
+from memory.beliefs.kernel.reading import identifiers, members, number, shown
 
 Profile = Literal["native", "compat"]
 LineageKind = Literal["root", "event", "family"]
@@ -45,14 +43,6 @@ TAG_CHARS = 128
 MAX_PARENTS = 256
 PROVENANCE_BYTES = 65_536
 PROVENANCE_LEVELS = 16
-
-_LINEAGE_KEYS = ("source_event_id", "lineage_root_id", "derived_from", "encoder_revision", "calibration_revision")
-_REQUIRED = ("namespace", "relation_type", "source", "target", "posterior", "evidence_family")
-_KEYS_1 = frozenset(
-    (*_REQUIRED, "schema_version", "observation_id", "prior", "provenance", "observed_at", "valid_from", "valid_until",
-     "independent_evidence", "trust", "tags")
-)  # fmt: skip
-_KEYS_2 = _KEYS_1 | frozenset(_LINEAGE_KEYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +88,6 @@ class ObservationDocument:
         return Lineage("family", self.evidence_family)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Vectors:
-    """Raw masses under a law, (S,) float64 each, as given: not floored, not normalised. A prior of None is uniform."""
-
-    posterior: Floats
-    prior: Floats | None
-    flags: tuple[Flag, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Parent:
     """What a child is held against."""
@@ -135,47 +116,19 @@ def payload_dialect(profile: Profile) -> Dialect:
 
 def observation_document(document: object, *, profile: Profile) -> ObservationDocument:
     """The observation of a payload.   Raises Invalid, naming the place."""
-    given = members(document)
-    version = schema_version(given)
-    claimed = ("tracked_at",) if profile == "compat" else ()
-    only(given, known=(_KEYS_1 if version == 1 else _KEYS_2) | frozenset(claimed), required=_REQUIRED)
-    found = ObservationDocument(
-        namespace=identifier(given["namespace"], "namespace"),
-        relation_type=identifier(given["relation_type"], "relation_type"),
-        source=identifier(given["source"], "source"),
-        target=identifier(given["target"], "target"),
-        posterior=masses(given["posterior"], "posterior"),
-        evidence_family=identifier(given["evidence_family"], "evidence_family"),
-        observation_id=identifier_or_none(given, "observation_id"),
-        prior=masses_or_none(given, "prior"),
-        provenance=_provenance(given.get("provenance", {})),
-        observed_at=number_or_none(given, "observed_at"),
-        valid_from=number_or_none(given, "valid_from"),
-        valid_until=number_or_none(given, "valid_until"),
-        independent_evidence=boolean(given.get("independent_evidence", True), "independent_evidence"),
-        trust=_trust(given.get("trust", 1.0)),
-        tags=tags(given.get("tags")),
-        source_event_id=identifier_or_none(given, "source_event_id"),
-        lineage_root_id=identifier_or_none(given, "lineage_root_id"),
-        derived_from=_parents(given.get("derived_from")),
-        encoder_revision=identifier_or_none(given, "encoder_revision"),
-        calibration_revision=identifier_or_none(given, "calibration_revision"),
-        tracked_at=number_or_none(given, "tracked_at"),
-    )
-    _require_coherence(found)
+    found = ObservationDocument(**read_fields(document, _FIELDS[profile], second=_SECOND))
+    if found.observation_id is not None and found.observation_id in found.derived_from:
+        index = found.derived_from.index(found.observation_id)
+        raise Invalid.at("derived_from", index, expected="other observations", got="the observation itself")
+    starts, ends = found.valid_from, found.valid_until
+    if starts is not None and ends is not None and starts > ends:
+        raise Invalid.at("valid_until", expected=f"an instant not before {starts!r}", got=repr(ends))
     return found
 
 
-def vectors(document: ObservationDocument, law: Law) -> Vectors:
-    """The arrays of an observation under the law of its relation type.   Raises Invalid for another length or label."""
-    return read_vectors(document.posterior, document.prior, law)
-
-
-def read_vectors(posterior: Masses, prior: Masses | None, law: Law) -> Vectors:
-    """The same from the masses alone."""
-    posterior_masses = vector(posterior, law, "posterior")
-    prior_masses = None if prior is None else vector(prior, law, "prior")
-    return Vectors(posterior_masses, prior_masses, flags(posterior_masses, prior_masses))
+def observation_schema(*, profile: Profile) -> Schema:
+    """The JSON Schema of the payload, as far as a schema can tell."""
+    return payload_schema(_FIELDS[profile], second=_SECOND)
 
 
 def canonical_observation(document: ObservationDocument) -> bytes:
@@ -209,42 +162,22 @@ def require_parent(document: ObservationDocument, *, index: int, observed_at: fl
         raise Invalid.at(*place, expected="an independent child to keep both endpoints", got="others", code="parent")
 
 
-def schema_version(document: Mapping[str, object]) -> int:
-    """1 or 2; absent is 1."""
-    return integer(document.get("schema_version", 1), "schema_version", least=1, most=2)
+def tags() -> Field:
+    """The field of tags: in sorted order, null is none."""
+    given = texts(most=MAX_TAGS, chars=TAG_CHARS)
+
+    def read(value: object, key: str) -> tuple[str, ...]:
+        return tuple(sorted(identifiers(value, key, least=0, most=MAX_TAGS, chars=TAG_CHARS)))
+
+    return replace(given, read=read)
 
 
-def tags(value: object) -> tuple[str, ...]:
-    """Tags in sorted order; null is none."""
-    return () if value is None else tuple(sorted(identifiers(value, "tags", least=0, most=MAX_TAGS, chars=TAG_CHARS)))
-
-
-def _parents(value: object) -> tuple[str, ...]:
-    return () if value is None else identifiers(value, "derived_from", least=0, most=MAX_PARENTS)
-
-
-def _trust(value: object) -> float:
-    trust = number(value, "trust")
-    if not 0.0 <= trust <= 1.0:
-        raise Invalid.at("trust", expected="a number in 0..1", got=shown(value), code="out_of_range")
-    return trust
-
-
-def _require_coherence(document: ObservationDocument) -> None:
-    if document.observation_id is not None and document.observation_id in document.derived_from:
-        index = document.derived_from.index(document.observation_id)
-        raise Invalid.at("derived_from", index, expected="other observations", got="the observation itself")
-    starts, ends = document.valid_from, document.valid_until
-    if starts is not None and ends is not None and starts > ends:
-        raise Invalid.at("valid_until", expected=f"an instant not before {starts!r}", got=repr(ends))
-
-
-def _provenance(value: object) -> Mapping[str, object]:
-    given = members(value, "provenance")
-    _require_json(given, ("provenance",), 0)
+def _provenance(value: object, key: str) -> Mapping[str, object]:
+    given = members(value, key)
+    _require_json(given, (key,), 0)
     size_bytes = len(_compact(given).encode())
     if size_bytes > PROVENANCE_BYTES:
-        raise Invalid.at("provenance", expected=f"at most {PROVENANCE_BYTES} bytes", got=size_bytes, code="too_long")
+        raise Invalid.at(key, expected=f"at most {PROVENANCE_BYTES} bytes", got=size_bytes, code="too_long")
     return given
 
 
@@ -286,3 +219,32 @@ def _plain(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return [_plain(item) for item in value]
     return value
+
+
+_SECOND = ("source_event_id", "lineage_root_id", "derived_from", "encoder_revision", "calibration_revision")
+_NATIVE: Mapping[str, Field] = {
+    "namespace": a_text(),
+    "relation_type": a_text(),
+    "source": a_text(),
+    "target": a_text(),
+    "posterior": some_masses(),
+    "evidence_family": a_text(),
+    "observation_id": a_text(default=None),
+    "prior": some_masses(default=None),
+    "provenance": Field(_provenance, {"type": "object"}, MappingProxyType({})),
+    "observed_at": a_number(default=None),
+    "valid_from": a_number(default=None),
+    "valid_until": a_number(default=None),
+    "independent_evidence": a_boolean(default=True),
+    "trust": a_number(least=0, most=1, default=1.0),
+    "tags": tags(),
+    "source_event_id": a_text(default=None),
+    "lineage_root_id": a_text(default=None),
+    "derived_from": texts(most=MAX_PARENTS),
+    "encoder_revision": a_text(default=None),
+    "calibration_revision": a_text(default=None),
+}
+_FIELDS: Mapping[Profile, Mapping[str, Field]] = {
+    "native": _NATIVE,
+    "compat": {**_NATIVE, "tracked_at": a_number(default=None)},
+}

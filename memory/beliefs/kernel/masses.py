@@ -18,6 +18,7 @@ import numpy as np
 
 from memory.base.errors import Invalid
 from memory.beliefs.kernel.factors import FLOOR
+from memory.beliefs.kernel.fields import REQUIRED, Field, Schema, text_schema
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import MAX_LABELS, Law
 from memory.beliefs.kernel.reading import Step, identifier, number, shown
@@ -30,10 +31,11 @@ def masses(value: object, *loc: Step) -> Masses:
     """The masses at `loc`, kept as a list or a map of labels.   Raises Invalid."""
     if isinstance(value, Mapping):
         found: Masses = {
-            identifier(label, *loc, shown(label)): _mass(mass, *loc, shown(label)) for label, mass in value.items()
+            identifier(label, *loc, shown(label)): number(mass, *loc, shown(label), least=0)
+            for label, mass in value.items()
         }
     elif isinstance(value, (list, tuple)):
-        found = tuple(_mass(mass, *loc, index) for index, mass in enumerate(value))
+        found = tuple(number(mass, *loc, index, least=0) for index, mass in enumerate(value))
     else:
         raise Invalid.at(*loc, expected="a list of numbers or an object of labels", got=shown(value), code="wrong_type")
     if not 1 <= len(found) <= MAX_LABELS:
@@ -43,9 +45,18 @@ def masses(value: object, *loc: Step) -> Masses:
     return found
 
 
-def masses_or_none(document: Mapping[str, object], key: str) -> Masses | None:
-    value = document.get(key)
-    return None if value is None else masses(value, key)
+def some_masses(*, default: object = REQUIRED) -> Field:
+    """The field of a vector; with a default of None it may be null."""
+    mass: Schema = {"type": "number", "minimum": 0}
+    listed = {"type": "array", "items": mass, "minItems": 1, "maxItems": MAX_LABELS}
+    mapped = {
+        "type": "object",
+        "additionalProperties": mass,
+        "propertyNames": text_schema(),
+        "minProperties": 1,
+        "maxProperties": MAX_LABELS,
+    }
+    return Field(masses, {"anyOf": [listed, mapped]}, default, default is None)
 
 
 def vector(given: Masses, law: Law, *loc: Step) -> Floats:
@@ -75,13 +86,6 @@ def flags(posterior: Floats, prior: Floats | None) -> tuple[Flag, ...]:
     if any(raw is not None and raw.size > 1 and bool((raw <= FLOOR).all()) for raw in (posterior, prior)):
         found.append("uninformative_vector")
     return tuple(found)
-
-
-def _mass(value: object, *loc: Step) -> float:
-    mass = number(value, *loc)
-    if mass < 0:
-        raise Invalid.at(*loc, expected="a mass that is not negative", got=shown(value), code="out_of_range")
-    return mass
 
 
 def _values(found: Masses) -> Sequence[float]:

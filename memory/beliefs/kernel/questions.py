@@ -11,27 +11,30 @@ Source: posterior-memory-harness 0.9.0, its input contract, versions 1 and 2.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal, cast
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Literal
 
 from memory.base.errors import Invalid
-from memory.beliefs.kernel.documents import schema_version, tags
+from memory.beliefs.kernel.documents import tags
 from memory.beliefs.kernel.factors import POINT_MASS_ERROR
+from memory.beliefs.kernel.fields import (
+    Field,
+    Schema,
+    a_boolean,
+    a_number,
+    a_text,
+    a_word,
+    an_integer,
+    payload_schema,
+    read_fields,
+    text_schema,
+    texts,
+)
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import Masses, masses, vector
-from memory.beliefs.kernel.reading import (
-    boolean,
-    identifier,
-    identifiers,
-    integer,
-    members,
-    number,
-    number_or_none,
-    one_of,
-    only,
-    shown,
-)
+from memory.beliefs.kernel.masses import Masses, masses, some_masses, vector
+from memory.beliefs.kernel.reading import boolean, identifier, integer, members, number, only, shown
 
 InferenceWish = Literal["auto", "exact", "beam"]
 Policy = Literal["recent", "coverage", "cycle_aware"]
@@ -43,12 +46,6 @@ MAX_ALTERNATIVES = 16
 MAX_SETTING = 2**53 - 1
 POLICIES: tuple[Policy, ...] = ("recent", "coverage", "cycle_aware")
 
-_REQUIRED = ("namespace", "relation_type", "root")
-_KEYS_1 = frozenset(
-    (*_REQUIRED, "schema_version", "nodes", "seeds", "as_of", "tags", "max_observations", "top_k", "hard_top1",
-     "inference", "node_priors", "max_hops", "max_nodes")
-)  # fmt: skip
-_KEYS_2 = _KEYS_1 | {"retrieval_policy"}
 _SETTINGS = frozenset(
     ("max_exact_assignments", "beam_size", "point_mass_error", "beam_stability_check", "beam_stability_multiplier",
      "beam_marginal_tv_tolerance", "beam_entropy_tolerance")
@@ -104,68 +101,56 @@ class DecisionDocument:
 def query_document(document: object) -> QueryDocument:
     """The query of a payload.   Raises Invalid, naming the place."""
     given = members(document)
-    only(given, known=_KEYS_1 if schema_version(given) == 1 else _KEYS_2, required=_REQUIRED)
+    found = read_fields(given, _FIELDS, second=_SECOND)
     is_discovery = "seeds" in given
     if is_discovery == ("nodes" in given):
         got = "both" if is_discovery else "neither"
         raise Invalid.at("nodes", expected="exactly one of nodes and seeds", got=got, code="choice")
     place = "seeds" if is_discovery else "nodes"
-    nodes = identifiers(given[place], place, least=1, most=MAX_NODES)
-    root = identifier(given["root"], "root")
-    if root not in nodes:
-        raise Invalid.at("root", expected=f"one of the {place}", got=shown(root), code="not_listed")
-    max_hops, max_nodes = _reach(given, len(nodes), is_discovery)
-    return QueryDocument(
-        namespace=identifier(given["namespace"], "namespace"),
-        relation_type=identifier(given["relation_type"], "relation_type"),
-        root=root,
-        nodes=nodes,
-        is_discovery=is_discovery,
-        as_of=number_or_none(given, "as_of"),
-        tags=tags(given.get("tags")),
-        max_observations=integer(
-            given.get("max_observations", 512), "max_observations", least=1, most=MAX_OBSERVATIONS
-        ),
-        top_k=integer(given.get("top_k", 3), "top_k", least=1, most=MAX_NODES),
-        hard_top1=boolean(given.get("hard_top1", False), "hard_top1"),
-        inference=cast(
-            InferenceWish, one_of(given.get("inference", "auto"), "inference", words=("auto", "exact", "beam"))
-        ),
-        retrieval_policy=cast(
-            Policy, one_of(given.get("retrieval_policy", "recent"), "retrieval_policy", words=POLICIES)
-        ),
-        node_priors=_priors(given.get("node_priors", {}), nodes, place),
-        max_hops=max_hops,
-        max_nodes=max_nodes,
-    )
+    listed, seeds = found.pop("nodes"), found.pop("seeds")
+    query = QueryDocument(**found, nodes=seeds if is_discovery else listed, is_discovery=is_discovery)
+    if query.root not in query.nodes:
+        raise Invalid.at("root", expected=f"one of the {place}", got=shown(query.root), code="not_listed")
+    for key in _REACH:
+        if not is_discovery and key in given:
+            raise Invalid.at(key, expected="no such field beside nodes", got=shown(given[key]), code="unknown")
+    if is_discovery and query.max_nodes < len(query.nodes):
+        expected = f"an integer in {len(query.nodes)}..{MAX_NODES}"
+        raise Invalid.at("max_nodes", expected=expected, got=query.max_nodes, code="out_of_range")
+    for node in query.node_priors:
+        if node not in query.nodes:
+            raise Invalid.at("node_priors", shown(node), expected=f"one of the {place}", code="not_listed")
+    return query
+
+
+def query_schema() -> Schema:
+    """The JSON Schema of a query, as far as a schema can tell."""
+    return payload_schema(_FIELDS, second=_SECOND, oneOf=_EITHER)
 
 
 def decision_document(document: object) -> DecisionDocument:
     """A query, or `capsule`, together with `focus_node`, `alternatives` and `allow_unreliable`.   Raises Invalid."""
     given = members(document)
-    if "focus_node" not in given:
-        raise Invalid.at("focus_node", expected="a value", got="nothing", code="missing")
-    options = decision_options(
-        given["focus_node"],
-        alternatives=given.get("alternatives", 2),
-        allow_unreliable=given.get("allow_unreliable", False),
-    )
-    rest = {key: value for key, value in given.items() if key not in DecisionOptions.__slots__}
+    options = {key: value for key, value in given.items() if key in _OPTIONS}
+    chosen = DecisionOptions(**read_fields(options, _OPTIONS))
+    rest = {key: value for key, value in given.items() if key not in _OPTIONS}
     if "capsule" in rest:
-        only(rest, known=("capsule", "schema_version"), required=("capsule",))
-        return DecisionDocument(options, capsule=members(rest["capsule"], "capsule"))
-    return DecisionDocument(options, query=query_document(rest))
+        return DecisionDocument(chosen, **read_fields(rest, _HANDED))
+    return DecisionDocument(chosen, query=query_document(rest))
+
+
+def decision_schema() -> Schema:
+    """The JSON Schema of a decision on a query, or on a capsule."""
+    on_query = payload_schema({**_FIELDS, **_OPTIONS}, second=_SECOND, oneOf=_EITHER)
+    return {"type": "object", "anyOf": [on_query, payload_schema({**_HANDED, **_OPTIONS})]}
 
 
 def decision_options(
     focus_node: object, *, alternatives: object = 2, allow_unreliable: object = False
 ) -> DecisionOptions:
     """Checked options.   Raises Invalid."""
-    return DecisionOptions(
-        identifier(focus_node, "focus_node"),
-        integer(alternatives, "alternatives", least=0, most=MAX_ALTERNATIVES),
-        boolean(allow_unreliable, "allow_unreliable"),
-    )
+    given = {"focus_node": focus_node, "alternatives": alternatives, "allow_unreliable": allow_unreliable}
+    return DecisionOptions(**read_fields(given, _OPTIONS))
 
 
 def inference_settings(document: object) -> InferenceSettings:
@@ -177,8 +162,7 @@ def inference_settings(document: object) -> InferenceSettings:
     integer(given.get("beam_stability_multiplier", 2), "beam_stability_multiplier", least=2, most=MAX_SETTING)
     boolean(given.get("beam_stability_check", True), "beam_stability_check")
     for key in ("beam_marginal_tv_tolerance", "beam_entropy_tolerance"):
-        if number(given.get(key, 0.0), key) < 0:
-            raise Invalid.at(key, expected="a number that is not negative", got=shown(given[key]), code="out_of_range")
+        number(given.get(key, 0.0), key, least=0)
     error = number(given.get("point_mass_error", POINT_MASS_ERROR), "point_mass_error")
     if not 0.0 < error < 1.0:
         raise Invalid.at("point_mass_error", expected="a number between 0 and 1", got=shown(error), code="out_of_range")
@@ -190,16 +174,42 @@ def node_priors(query: QueryDocument, law: Law) -> dict[str, Floats]:
     return {node: vector(given, law, "node_priors", shown(node)) for node, given in sorted(query.node_priors.items())}
 
 
-def _reach(given: Mapping[str, object], n_seeds: int, is_discovery: bool) -> tuple[int, int]:
-    for key in ("max_hops", "max_nodes"):
-        if not is_discovery and key in given:
-            raise Invalid.at(key, expected="no such field beside nodes", got=shown(given[key]), code="unknown")
-    hops = integer(given.get("max_hops", 2), "max_hops", least=1, most=MAX_HOPS)
-    return hops, integer(given.get("max_nodes", 32), "max_nodes", least=n_seeds if is_discovery else 1, most=MAX_NODES)
+def _priors(value: object, key: str) -> dict[str, Masses]:
+    given = members(value, key).items()
+    return {identifier(node, key, shown(node)): masses(prior, key, shown(node)) for node, prior in given}
 
 
-def _priors(value: object, nodes: tuple[str, ...], place: str) -> dict[str, Masses]:
-    given = members(value, "node_priors")
-    for node in sorted(set(given) - set(nodes)):
-        raise Invalid.at("node_priors", shown(node), expected=f"one of the {place}", got="another", code="not_listed")
-    return {node: masses(prior, "node_priors", shown(node)) for node, prior in given.items()}
+_SECOND = ("retrieval_policy",)
+_REACH = ("max_hops", "max_nodes")
+_NODES = replace(texts(least=1, most=MAX_NODES), is_nullable=False)
+_FIELDS: Mapping[str, Field] = {
+    "namespace": a_text(),
+    "relation_type": a_text(),
+    "root": a_text(),
+    "nodes": _NODES,
+    "seeds": _NODES,
+    "as_of": a_number(default=None),
+    "tags": tags(),
+    "max_observations": an_integer(least=1, most=MAX_OBSERVATIONS, default=512),
+    "top_k": an_integer(least=1, most=MAX_NODES, default=3),
+    "hard_top1": a_boolean(default=False),
+    "inference": a_word("auto", "exact", "beam", default="auto"),
+    "retrieval_policy": a_word(*POLICIES, default="recent"),
+    "node_priors": Field(
+        _priors,
+        {"type": "object", "propertyNames": text_schema(), "additionalProperties": some_masses().schema},
+        MappingProxyType({}),
+    ),
+    "max_hops": an_integer(least=1, most=MAX_HOPS, default=2),
+    "max_nodes": an_integer(least=1, most=MAX_NODES, default=32),
+}
+_EITHER = [
+    {"required": ["nodes"], "not": {"anyOf": [{"required": [key]} for key in ("seeds", *_REACH)]}},
+    {"required": ["seeds"], "not": {"required": ["nodes"]}},
+]
+_OPTIONS: Mapping[str, Field] = {
+    "focus_node": a_text(),
+    "alternatives": an_integer(least=0, most=MAX_ALTERNATIVES, default=2),
+    "allow_unreliable": a_boolean(default=False),
+}
+_HANDED: Mapping[str, Field] = {"capsule": Field(members, {"type": "object"})}

@@ -71,11 +71,6 @@ def identifier(value: object, *loc: Step, chars: int = IDENTIFIER_CHARS) -> str:
     return value
 
 
-def identifier_or_none(document: Mapping[str, object], key: str) -> str | None:
-    value = document.get(key)
-    return None if value is None else identifier(value, key)
-
-
 def boolean(value: object, *loc: Step) -> bool:
     if not isinstance(value, bool):
         raise Invalid.at(*loc, expected="true or false", got=shown(value), code="wrong_type")
@@ -91,8 +86,8 @@ def integer(value: object, *loc: Step, least: int, most: int) -> int:
     return value
 
 
-def number(value: object, *loc: Step) -> float:
-    """A finite double; -0.0 is 0.0."""
+def number(value: object, *loc: Step, least: float | None = None, most: float | None = None) -> float:
+    """A finite double, perhaps in a closed range; -0.0 is 0.0."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise Invalid.at(*loc, expected="a number", got=shown(value), code="wrong_type")
     try:
@@ -103,12 +98,10 @@ def number(value: object, *loc: Step) -> float:
         ) from error
     if not math.isfinite(double):
         raise Invalid.at(*loc, expected="a finite number", got=shown(value), code="non_finite")
+    if (least is not None and double < least) or (most is not None and double > most):
+        expected = f"a number of at least {least}" if most is None else f"a number in {least}..{most}"
+        raise Invalid.at(*loc, expected=expected, got=shown(value), code="out_of_range")
     return double + 0.0
-
-
-def number_or_none(document: Mapping[str, object], key: str) -> float | None:
-    value = document.get(key)
-    return None if value is None else number(value, key)
 
 
 def one_of(value: object, *loc: Step, words: Sequence[str]) -> str:

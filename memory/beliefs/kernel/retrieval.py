@@ -28,14 +28,12 @@ from memory.beliefs.kernel.factors import floored
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.questions import Policy
 
-LineageRule = Literal["global", "edge"]
-
 
 class LightEdge(NamedTuple):
     """An observation without its masses; a tuple, as a query may read a hundred thousand of them.
 
     observation_id : what breaks ties, text or its UTF-8.   observed_at : float64 seconds.   score : nats.
-    lineage : what speaks once, see `lineage_of`.
+    lineage : what speaks once; the store makes it of the key alone, or of its kind, the key and the two nodes.
     """
 
     observation_id: Any
@@ -75,14 +73,6 @@ class Retrieved:
     node_limit_hit: bool
     observation_limit_hit: bool
     dropped_observation_count: int
-
-
-def lineage_of(kind: str, key: Hashable, *, source: Hashable, target: Hashable, rule: LineageRule) -> Hashable:
-    """What an observation is counted once by.
-
-    Under `global` the key alone, whatever its kind and wherever it is seen; under `edge` both, and the two nodes.
-    """
-    return key if rule == "global" else (kind, key, frozenset((source, target)))
 
 
 def information_score(posterior: Floats, prior: Floats | None, *, trust: float) -> float:
