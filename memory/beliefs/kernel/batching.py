@@ -51,14 +51,14 @@ class Link:
 class Batch:
     """B cliques of one shape.
 
-    start, stop : their rows.   first_column : of their d * B columns of pairs, those of the first axis first.
+    start, stop : their rows.   columns : for each axis of the scope those of the pairs (variable, scope[axis]).
     scope : (d, B) rows of the scope.   destination : (B,) the row (d = 1) or column (d = 2) a message goes to.
     """
 
     start: int
     stop: int
     n_scope: int
-    first_column: int
+    columns: tuple[slice, ...]
     is_factored: bool
     feeds_wide: bool
     scope: Indices
@@ -70,11 +70,6 @@ class Batch:
     @property
     def size(self) -> int:
         return self.stop - self.start
-
-    def columns(self, axis: int) -> slice:
-        """The columns of the pairs (variable, scope[axis])."""
-        begin = self.first_column + axis * self.size
-        return slice(begin, begin + self.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,7 +112,7 @@ def laid_out(cliques: Sequence[Clique], *, k: int) -> Layout:
                 start,
                 start + len(members),
                 degree,
-                first_columns[number],
+                _columns(first_columns[number], degree=degree, size=len(members)),
                 is_factored,
                 any(link.parent == number for link in links),
                 np.ascontiguousarray(scope.reshape(len(members), degree).T),
@@ -129,6 +124,10 @@ def laid_out(cliques: Sequence[Clique], *, k: int) -> Layout:
         )
         start += len(members)
     return Layout(tuple(batches), order, n_columns)
+
+
+def _columns(first: int, *, degree: int, size: int) -> tuple[slice, ...]:
+    return tuple(slice(first + axis * size, first + (axis + 1) * size) for axis in range(degree))
 
 
 def _shapes(cliques: Sequence[Clique], *, parents: Sequence[int], k: int) -> list[Shape]:

@@ -65,15 +65,20 @@ def predicted_of(cost: Cost, *, budget: Budget) -> Predicted:
 
 
 def solved(parts: Sequence[Component], *, root: int, pairs: Pairs, k: int, budget: Budget) -> tuple[list[Solved], Cost]:
-    """Every block with its elimination: the usual one, and others only where the budget would be exceeded."""
+    """Every block of more than one variable with its elimination: the usual one, and others only where the budget would
+    be exceeded; and the cost of all blocks."""
     chosen = []
+    n_lone = 0
     for part in parts:
         for block in part.blocks:
+            if is_lone(block, root=root):
+                n_lone += 1
+                continue
             graph = _graph(block, root=root, pairs=pairs, k=k)
             elimination = usual(graph)
             chosen.append(Solved(block, graph, elimination, _cost(elimination, k=k)))
     roots = sum(k for part in parts if part.is_anchored and part.root != root)
-    base = Cost(0, k if roots else 0, roots)
+    base = Cost(1 if n_lone else 0, k if roots or n_lone else 0, roots + n_lone * k)
     cost = sum((one.cost for one in chosen), base)
     if cost.is_within(budget):
         return chosen, cost
@@ -88,9 +93,19 @@ def solved(parts: Sequence[Component], *, root: int, pairs: Pairs, k: int, budge
 def cliques(chosen: Sequence[Solved], *, parts: Sequence[Component], root: int, pairs: Pairs) -> list[Clique]:
     """The cliques of all blocks, and one for the root of each anchored component without the root."""
     found = [Clique(part.root, (), None, ()) for part in parts if part.is_anchored and part.root != root]
+    for part in parts:
+        for block in part.blocks:
+            if is_lone(block, root=root):
+                node, pair = block.nodes[0], block.pairs[0]
+                found.append(Clique(node, (), (pair, node < block.parent), ()))
     for one in chosen:
         found += _block_cliques(one, pairs=pairs)
     return found
+
+
+def is_lone(block: Block, *, root: int) -> bool:
+    """A bridge whose cut vertex is fixed: one variable that reads none."""
+    return len(block.nodes) == 1 and (not block.is_anchored or block.parent == root)
 
 
 def _better(one: Solved, *, k: int, budget: Budget) -> Solved:

@@ -27,8 +27,8 @@ def minimal_contradiction(plan: Plan, *, up: Upward, evidence: Evidence) -> tupl
     loops = np.flatnonzero(plan.pairs.is_loop & (evidence.log_factors[:, plan.group.identity] == -np.inf))
     if len(loops):
         return (int(loops[0]),)
-    rows, sums = up.roots
-    failed = int(rows[np.flatnonzero(sums[0] == -np.inf)[0]])
+    # Roots are the last rows.
+    failed = len(plan.placed.nodes) - up.roots.shape[1] + int(np.flatnonzero(up.roots[0] == -np.inf)[0])
     members = np.flatnonzero(edges_of_root(plan, root=failed))
     asked = _Asked(plan, members, evidence=evidence)
 

@@ -20,10 +20,14 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 def tie_tolerance(log_factors: Floats, *, log_priors: Floats) -> float:
     """How far apart the scores of equals may lie, nats: the rule's 1e-12 and what summing the logs can lose."""
-    with np.errstate(invalid="ignore"):
-        sizes = np.abs(log_factors)
-    largest = np.where(np.isfinite(sizes), sizes, 0.0).max(axis=-1, initial=0.0).sum()
-    return TIE_NATS + ROUNDING * float(largest + np.abs(log_priors[np.isfinite(log_priors)]).sum())
+    return TIE_NATS + ROUNDING * (_reach(log_factors) + _reach(log_priors))
+
+
+def _reach(logs: Floats) -> float:
+    sizes = np.abs(logs)
+    if not np.isfinite(np.maximum.reduce(sizes, axis=None, initial=0.0)):
+        sizes = np.where(np.isfinite(sizes), sizes, 0.0)
+    return float(np.add.reduce(np.maximum.reduce(sizes, axis=1)))
 
 
 def absolute(plan: Plan, *, rows: Floats) -> Floats:
@@ -48,20 +52,25 @@ def normalised(marginals: Floats) -> Floats:
     return np.minimum(marginals, 1.0, out=marginals)
 
 
-def decoded(plan: Plan, *, up: Upward, run: int = 0) -> tuple[Indices, bool]:
+def decoded(plan: Plan, *, up: Upward, tolerance: float, run: int = 0) -> tuple[Indices, bool]:
     """The labels of a best assignment, (n,), of one run of the maxima, and whether another is as good."""
-    group = plan.group
+    k = plan.group.k
     chosen = np.zeros(len(plan.placed.nodes), dtype=np.intp)
-    is_tied = False
+    # The scores of the labels of each variable, with the best of what is eliminated before it and above it.
+    open_ = np.empty((k, len(chosen)))
     for number in range(len(plan.batches) - 1, -1, -1):
-        batch = plan.batches[number]
-        at = np.arange(batch.size)
-        state = np.zeros(batch.size, dtype=np.intp)
-        for rows in batch.scope:
-            state = state * group.k + chosen[rows]
-        chosen[batch.start : batch.stop] = up.choices[number][run, state, at]
-        is_tied = is_tied or bool(up.near[number][run, state, at].any())
-    return composed(plan, labels=chosen[:, None])[:, 0], is_tied
+        batch, tables = plan.batches[number], up.choices[number]
+        own, at = slice(batch.start, batch.stop), np.arange(batch.size)
+        if batch.n_scope == 0:
+            found = tables[0][run]
+        elif batch.is_factored:
+            found = sum(table[run][:, chosen[rows], at] for table, rows in zip(tables, batch.scope, strict=True))
+        else:
+            found = tables[0][run][(slice(None), *(chosen[rows] for rows in batch.scope), at)]
+        open_[:, own] = found
+        chosen[own] = np.argmax(found, axis=0)
+    near = np.add.reduce(open_ >= np.maximum.reduce(open_, axis=0, initial=-np.inf) - tolerance, axis=0)
+    return composed(plan, labels=chosen[:, None])[:, 0], bool((near > 1).any())
 
 
 def composed(plan: Plan, *, labels: Indices, free: Indices | int = 0) -> Indices:

@@ -21,7 +21,7 @@ from memory.beliefs.kernel.passes import Beliefs
 from memory.beliefs.kernel.planning import Ends, Plan
 
 # A linear posterior below it may have lost digits to underflow.
-LEAST_POSTERIOR = 1e-290
+LEAST_POSTERIOR = 1e-200
 # What such an entry may hide, relative to what is seen, before the edge is deleted instead.
 HIDDEN_NATS = math.log(1e-17)
 
@@ -74,20 +74,25 @@ def edge_beliefs(
     """
     if not len(posterior):
         return EdgeBeliefs(posterior, posterior.copy(), np.empty(0), np.empty(0))
-    np.clip(posterior, 0.0, 1.0, out=posterior)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(posterior) - log_factors
-    is_lost = posterior < LEAST_POSTERIOR
-    any_lost = is_lost.any()
-    if any_lost:
+    np.minimum(posterior, 1.0, out=posterior)
+    any_lost = bool(np.minimum.reduce(posterior, axis=None) < LEAST_POSTERIOR)
+    is_lost = posterior < LEAST_POSTERIOR if any_lost else None
+    logs = np.log(posterior if is_lost is None else np.where(is_lost, 1.0, posterior))
+    if is_lost is not None:
         logs[is_lost] = -np.inf
+        # Where it is lost the quotient is left out, whatever the factor.
+        logs -= np.where(is_lost, 0.0, log_factors)
+    else:
+        logs -= log_factors
     peak = np.maximum.reduce(logs, axis=1)
-    cavity = np.exp(logs - peak[:, None])
+    logs -= peak[:, None]
+    cavity = np.exp(logs, out=logs)
     total = np.add.reduce(cavity, axis=1)
-    ratio = np.log(total) + peak
     cavity /= total[:, None]
+    ratio = np.log(total, out=total)
+    ratio += peak
     loo = log_z + ratio
-    if any_lost and rerun is not None:
+    if is_lost is not None and rerun is not None:
         hidden = np.where(is_lost, math.log(LEAST_POSTERIOR) - log_factors, -np.inf).max(axis=1)
         deleted = np.flatnonzero(hidden > ratio + HIDDEN_NATS)
         if len(deleted):

@@ -39,7 +39,7 @@ class Evidence:
 def log_sums(plan: Plan, *, log_factors: Floats, log_priors: Floats) -> tuple[Upward, Floats]:
     """The upward pass of several runs, (S, E, k), and log Z of each, (S,)."""
     rows, columns = loaded(plan, log_factors=log_factors, log_priors=log_priors)
-    up = upward(plan, rows=rows, columns=columns, n_sums=len(log_factors), tolerance=0.0)
+    up = upward(plan, rows=rows, columns=columns, n_sums=len(log_factors))
     constant = loop_constant(plan.group, pairs=plan.pairs, log_factors=log_factors)
     return up, up.log_z + constant + len(plan.free_roots) * np.log(plan.group.k)
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory.beliefs.kernel.groups import Booleans, Floats, Indices
-from memory.beliefs.kernel.sums import PIECE_ENTRIES, best, log_sum
+from memory.beliefs.kernel.groups import Booleans, Floats
+from memory.beliefs.kernel.sums import PIECE_ENTRIES, reduced
 
 # Below it a product of two numbers in [0, 1] may have lost terms that count.
-SMALLEST_PRODUCT = 1e-280
+SMALLEST_PRODUCT = 1e-100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,7 +50,7 @@ def factored_sum(first: Floats, second: Floats) -> Factored:
         message = np.log(product).transpose(1, 2, 0) + safe[0][:, None] + safe[1][None]
     for clique in np.flatnonzero(~is_scaled):
         for begin, table in _pieces(first[..., clique], second[..., clique]):
-            sums = log_sum(table.reshape(1, len(table), -1, 1))
+            sums = reduced(table.reshape(1, len(table), -1, 1), n_sums=1, is_hard=True)
             message[begin : begin + table.shape[1], :, clique] = sums.reshape(table.shape[1:])
     return Factored(first, second, message, scaled[0], scaled[1], product, is_scaled)
 
@@ -65,24 +65,19 @@ def factored_beliefs(kept: Factored, over: Floats) -> tuple[Floats, Floats]:
         pairs[1][..., clique] = 0.0
         for begin, logs in _pieces(kept.first[..., clique], kept.second[..., clique]):
             stop = begin + logs.shape[1]
-            log_sum(logs.reshape(1, len(logs), -1, 1))
+            reduced(logs.reshape(1, len(logs), -1, 1), n_sums=1, is_hard=True)
             table = np.multiply(logs, over[begin:stop, :, clique], out=logs)
             pairs[0][:, begin:stop, clique] = table.sum(axis=2)
             pairs[1][..., clique] += table.sum(axis=1)
     return pairs
 
 
-def factored_best(first: Floats, second: Floats, *, tolerance: float) -> tuple[Floats, Indices, Booleans]:
-    """Largest of first(v, a) + second(v, b) over v, the first label that has it, and whether another comes near;
-    each (k, k, B)."""
-    shape = (first.shape[1], second.shape[1], first.shape[2])
-    found = (np.empty(shape), np.empty(shape, dtype=np.intp), np.empty(shape, dtype=bool))
-    for clique in range(shape[2]):
+def factored_best(first: Floats, second: Floats) -> Floats:
+    """Largest of first(v, a) + second(v, b) over v, (k, k, B)."""
+    found = np.empty((first.shape[1], second.shape[1], first.shape[2]))
+    for clique in range(first.shape[2]):
         for begin, table in _pieces(first[..., clique], second[..., clique]):
-            stop = begin + table.shape[1]
-            parts = best(table.reshape(1, len(table), -1, 1), tolerance=tolerance)
-            for whole, part in zip(found, parts, strict=True):
-                whole[begin:stop, :, clique] = part.reshape(stop - begin, -1)
+            found[begin : begin + table.shape[1], :, clique] = np.maximum.reduce(table, axis=0)
     return found
 
 

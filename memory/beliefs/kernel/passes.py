@@ -19,28 +19,31 @@ import numpy as np
 
 from memory.beliefs.kernel.batching import Batch, Link
 from memory.beliefs.kernel.factored import Factored, factored_beliefs, factored_best, factored_sum
-from memory.beliefs.kernel.groups import Booleans, Floats, Indices
+from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.merging import pair_columns
 from memory.beliefs.kernel.planning import Plan
-from memory.beliefs.kernel.sums import best, log_sum
+from memory.beliefs.kernel.sums import reduced
 
 Conditional = Floats | list[Factored]
+
+# Below it sums of finite logs may leave the range of a float, and are treated as what is impossible.
+LEAST_LOG = -1e300
+# Axes of length one between the variable and the last of a scope.
+INSERTED = [(slice(None), slice(None), *(None,) * axis) for axis in range(64)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Upward:
     """log_z : (S,) of sums.   conditionals : per batch, (S, k, ..., B) or what is factored.
-    roots : (rows, (S, rows) log of the sum at each), so that what failed can be told.
-    scores, choices, near : of the maxima, (runs,), and per batch (runs, rest, B) the best label and whether another is
-        as good.
+    roots : (S, roots) log of the sum at each of the last rows, so that what failed can be told.
+    scores : (runs,) of the maxima.   choices : per batch their tables, (runs, k, ..., B), or both of what is factored.
     """
 
     log_z: Floats
     conditionals: Sequence[Conditional]
-    roots: tuple[Indices, Floats]
+    roots: Floats
     scores: Floats
-    choices: Sequence[Indices]
-    near: Sequence[Booleans]
+    choices: Sequence[tuple[Floats, ...]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,35 +66,33 @@ def loaded(plan: Plan, *, log_factors: Floats, log_priors: Floats) -> tuple[Floa
     return rows, columns
 
 
-def upward(plan: Plan, *, rows: Floats, columns: Floats, n_sums: int, tolerance: float) -> Upward:
+def upward(plan: Plan, *, rows: Floats, columns: Floats, n_sums: int) -> Upward:
     """Eliminate every variable, by sums in the first runs and by maxima in the others. The arrays are consumed."""
-    conditional: Conditional
     conditionals: list[Conditional] = []
-    choices: list[Indices] = []
-    near: list[Booleans] = []
+    chosen: tuple[Floats, ...]
+    choices: list[tuple[Floats, ...]] = []
     wide: list[Floats | None] = []
-    tops: list[tuple[Indices, Floats]] = []
-    scores = np.zeros(len(rows) - n_sums)
+    message = np.zeros((len(rows), 0))
+    is_hard = bool(min(rows.min(initial=0.0), columns.min(initial=0.0)) < LEAST_LOG)
     for batch in plan.batches:
         if batch.is_factored:
-            message, conditional, chosen = _factored_step(batch, rows, columns, n_sums=n_sums, tolerance=tolerance)
+            message, kept, chosen = _factored_step(batch, rows, columns, n_sums=n_sums)
+            conditionals.append(kept)
         else:
             table = _table(batch, rows, columns, wide=wide)
-            message, conditional, chosen = _step(table, n_sums=n_sums, tolerance=tolerance)
-        conditionals.append(conditional)
-        choices.append(chosen[0])
-        near.append(chosen[1])
+            flat = table.reshape(len(rows), plan.group.k, -1, batch.size)
+            message = reduced(flat, n_sums=n_sums, is_hard=is_hard).reshape(len(rows), *table.shape[2:])
+            conditionals.append(table[:n_sums])
+            chosen = (table[n_sums:],)
+        choices.append(chosen)
         wide.append(message if batch.n_scope > 2 else None)
-        if batch.n_scope == 0:
-            tops.append((np.arange(batch.start, batch.stop), message[:n_sums]))
-            scores += np.add.reduce(message[n_sums:], axis=1)
-        elif batch.n_scope == 1:
+        if batch.n_scope == 1:
             _add(rows, batch, message)
         elif batch.n_scope == 2:
             _add(columns, batch, message)
-    at = np.concatenate([top[0] for top in tops]) if tops else np.empty(0, dtype=np.intp)
-    sums = np.concatenate([top[1] for top in tops], axis=1) if tops else np.empty((n_sums, 0))
-    return Upward(np.add.reduce(sums, axis=1), conditionals, (at, sums), scores, choices, near)
+    # Roots stand in the last batch: they wait for nobody.
+    totals = np.add.reduce(message, axis=1)
+    return Upward(totals[:n_sums], conditionals, message[:n_sums], totals[n_sums:], choices)
 
 
 def downward(plan: Plan, *, up: Upward, n_sums: int) -> Beliefs:
@@ -107,19 +108,19 @@ def downward(plan: Plan, *, up: Upward, n_sums: int) -> Beliefs:
             over = columns[..., batch.destination]
             for run, kept in enumerate(conditional):
                 pairs = factored_beliefs(kept, over[run])
-                columns[run, ..., batch.columns(0)], columns[run, ..., batch.columns(1)] = pairs
-            rows[..., own] = np.add.reduce(columns[..., batch.columns(0)], axis=2)
+                columns[run, ..., batch.columns[0]], columns[run, ..., batch.columns[1]] = pairs
+            rows[..., own] = np.add.reduce(columns[..., batch.columns[0]], axis=2)
             continue
         if batch.n_scope == 0:
             rows[..., own] = conditional
         elif batch.n_scope == 1:
             conditional *= rows[:, None, :, batch.destination]
-            columns[..., batch.columns(0)] = conditional
+            columns[..., batch.columns[0]] = conditional
             rows[..., own] = np.add.reduce(conditional, axis=2)
         else:
             conditional *= _over(batch, columns, tables)[:, None]
             _spread(batch, conditional, columns)
-            rows[..., own] = np.add.reduce(columns[..., batch.columns(0)], axis=2)
+            rows[..., own] = np.add.reduce(columns[..., batch.columns[0]], axis=2)
         if batch.feeds_wide:
             tables[number] = conditional
     return Beliefs(rows, columns)
@@ -131,9 +132,8 @@ def _table(batch: Batch, rows: Floats, columns: Floats, *, wide: Sequence[Floats
     if batch.n_scope == 0:
         table = table.copy()
     for axis in range(batch.n_scope):
-        part = columns[..., batch.columns(axis)]
-        middle = (1,) * axis
-        table = table[..., None, :] + part.reshape(*part.shape[:2], *middle, *part.shape[2:])
+        part = columns[..., batch.columns[axis]]
+        table = table[..., None, :] + (part[INSERTED[axis]] if axis else part)
     for link in batch.incoming:
         message = wide[link.child]
         assert message is not None
@@ -152,37 +152,16 @@ def _receive(table: Floats, link: Link, message: Floats) -> None:
         table[..., link.theirs] += part
 
 
-def _step(table: Floats, *, n_sums: int, tolerance: float) -> tuple[Floats, Floats, tuple[Indices, Booleans]]:
-    """(message (S, ..., B), conditionals, (choices, near)) of a batch."""
-    n_runs, k, *scope, size = table.shape
-    flat = table.reshape(n_runs, k, -1, size)
-    summed = log_sum(flat[:n_sums])
-    if n_sums == n_runs:
-        return summed.reshape(n_runs, *scope, size), table, NO_CHOICE
-    value, chosen, near = best(flat[n_sums:], tolerance=tolerance)
-    message = np.concatenate((summed, value)).reshape(n_runs, *scope, size)
-    return message, table[:n_sums], (chosen, near)
-
-
 def _factored_step(
-    batch: Batch, rows: Floats, columns: Floats, *, n_sums: int, tolerance: float
-) -> tuple[Floats, list[Factored], tuple[Indices, Booleans]]:
-    first = rows[:, :, None, batch.start : batch.stop] + columns[..., batch.columns(0)]
-    second = columns[..., batch.columns(1)]
+    batch: Batch, rows: Floats, columns: Floats, *, n_sums: int
+) -> tuple[Floats, list[Factored], tuple[Floats, Floats]]:
+    """(message (S, k, k, B), what the sums keep, the two tables of the maxima)."""
+    first = rows[:, :, None, batch.start : batch.stop] + columns[..., batch.columns[0]]
+    second = columns[..., batch.columns[1]]
     kept = [factored_sum(first[run], second[run]) for run in range(n_sums)]
-    if n_sums == len(rows):
-        return np.stack([one.message for one in kept]), kept, NO_CHOICE
-    found = [factored_best(first[run], second[run], tolerance=tolerance) for run in range(n_sums, len(rows))]
-    values, chosen, near = (np.stack(parts) for parts in zip(*found, strict=True))
-    shape = (len(found), -1, batch.size)
-    return (
-        np.concatenate((*(one.message[None] for one in kept), values)),
-        kept,
-        (chosen.reshape(shape), near.reshape(shape)),
-    )
-
-
-NO_CHOICE = (np.empty((0, 0, 0), dtype=np.intp), np.empty((0, 0, 0), dtype=bool))
+    highest = [factored_best(first[run], second[run]) for run in range(n_sums, len(rows))]
+    message = np.stack([*(one.message for one in kept), *highest])
+    return message, kept, (first[n_sums:], second[n_sums:])
 
 
 def _add(onto: Floats, batch: Batch, message: Floats) -> None:
@@ -214,7 +193,7 @@ def _spread(batch: Batch, table: Floats, columns: Floats) -> None:
     while pending:
         part, low, high = pending.pop()
         if high - low == 1:
-            columns[..., batch.columns(low)] = part
+            columns[..., batch.columns[low]] = part
             continue
         middle = (low + high) // 2
         split = part.reshape(n_runs, k, k ** (middle - low), k ** (high - middle), size)

@@ -163,8 +163,10 @@ def _placed(found: Sequence[Clique], *, layout: Layout, n_pairs: int, n: int) ->
                 if entry is not None:
                     pair, is_flipped = entry
                     pair_rows[pair] = at
-                    column = batch.first_column + axis * batch.size + position
-                    (outer if axis < 0 else inner).append((pair, at if axis < 0 else column, is_flipped))
+                    if axis < 0:
+                        outer.append((pair, at, is_flipped))
+                    else:
+                        inner.append((pair, batch.columns[axis].start + position, is_flipped))
     parents = [row[clique.scope[0]] if clique.scope else -1 for clique in found]
     ends = (_ends(outer, size=len(found), n_pairs=n_pairs), _ends(inner, size=layout.n_columns, n_pairs=n_pairs))
     return Placement(nodes, row, np.array(parents, dtype=np.intp), pair_rows, *ends)

@@ -33,7 +33,7 @@ def ran(plan: Plan, *, evidence: Evidence, wants: Wants) -> Inference:
     rows, columns = loaded(plan, log_factors=log_factors[None], log_priors=log_priors)
     if is_full:
         rows, columns = np.concatenate((rows, rows)), np.concatenate((columns, columns))
-    up = upward(plan, rows=rows, columns=columns, n_sums=1, tolerance=tolerance)
+    up = upward(plan, rows=rows, columns=columns, n_sums=1)
     constant = float(loop_constant(group, pairs=plan.pairs, log_factors=log_factors[None])[0])
     free = len(plan.free_roots) * float(np.log(group.k))
     log_z = float(up.log_z[0]) + constant + free
@@ -41,7 +41,7 @@ def ran(plan: Plan, *, evidence: Evidence, wants: Wants) -> Inference:
         raise Contradiction(minimal_contradiction(plan, up=up, evidence=evidence))
     states, score = np.empty(0, dtype=np.intp), float("nan")
     if is_full:
-        states, is_tied = decoded(plan, up=up)
+        states, is_tied = decoded(plan, up=up, tolerance=tolerance)
         score = float(up.scores[0]) + constant
         if is_tied:
             states = first_of_equals(plan, states=states, evidence=evidence, tolerance=tolerance)

@@ -2,7 +2,8 @@
 
 Invariants
 - Nodes are settled one by one, each at the smallest label with which the best score is still reached.
-- A settled node is one with the root: its edges become edges of the root, shifted, so no step is wider than the plan.
+- A settled node is one with the root: its edges become edges of the root, shifted. A cut vertex may become a variable
+  by that, and the step k times as large as the plan; beyond the usual budget it is left out, and the label stays.
 - What nothing ties to settled nodes or priors may be multiplied from the left: its first node takes the first label.
 """
 
@@ -24,7 +25,11 @@ def first_of_equals(plan: Plan, *, states: Indices, evidence: Evidence, toleranc
     logs = evidence.log_factors
     # What is the same for every relation ties nothing together.
     settling = _Settling(evidence.only(logs.max(axis=1) > logs.min(axis=1)), tolerance)
-    limits = Budget(plan.cost.largest_entries, plan.cost.total_entries)
+    usual, cost = Budget(), plan.cost
+    limits = Budget(
+        max(cost.largest_entries, min(usual.largest_entries, cost.largest_entries * plan.group.k)),
+        max(cost.total_entries, min(usual.total_entries, cost.total_entries * plan.group.k)),
+    )
     found = states.copy()
     is_settled = np.zeros(plan.n, dtype=bool)
     is_settled[plan.root] = True
@@ -102,11 +107,11 @@ class _Settling:
         if isinstance(plan, Refused):
             return
         rows, columns = loaded(plan, log_factors=runs, log_priors=stacked(near, k=group.k))
-        up = upward(plan, rows=rows, columns=columns, n_sums=0, tolerance=self._tolerance)
+        up = upward(plan, rows=rows, columns=columns, n_sums=0)
         scores = up.scores + loop_constant(group, pairs=plan.pairs, log_factors=runs) + own[labels]
         equals = np.flatnonzero(scores >= best - self._tolerance)
         if len(equals):
             chosen = int(equals[0])
-            following, _ = decoded(plan, up=up, run=chosen)
+            following, _ = decoded(plan, up=up, tolerance=self._tolerance, run=chosen)
             states[node] = labels[chosen]
             states[is_open] = following[1:]
