@@ -24,6 +24,16 @@ from memory.beliefs.models import (
     Revocation,
     SavedQuery,
 )
+from memory.calibration.models import (
+    Alarm,
+    AlarmTurn,
+    ForecastState,
+    LabelOutcome,
+    LabelState,
+    LockedReference,
+    ProcessRestart,
+    SegmentState,
+)
 from memory.checks.models import CheckRun, Finding, Waiver
 from memory.facts.models import (
     Adjudication,

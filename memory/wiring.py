@@ -13,6 +13,10 @@ from memory.base import gate, projections
 from memory.beliefs.erasing import forecasts_of_observations
 from memory.beliefs.models import Forecast, MonitorRun, Observation, RelationLaw, SavedQuery
 from memory.beliefs.projection import MonitorTallies, ObservationReaches, ObservationStates, ObservationTags
+from memory.calibration.erasing import labels_of_observations
+from memory.calibration.models import Alarm, LabelOutcome, LockedReference, ProcessRestart
+from memory.calibration.operations.following import followed
+from memory.calibration.projection import ForecastStates, LabelStates, SegmentStates
 from memory.checks.attention import BROKEN_LAWS, FAILING_SCANS
 from memory.checks.ledger_scan import NAME as LEDGER_SCAN
 from memory.checks.models import CheckRun
@@ -70,6 +74,7 @@ def connect() -> None:
     gate.register(not_on_hold)
     accompany(attach)
     accompany(covered)
+    accompany(followed)
     contribute(lineage_contribution)
     count_children_by(children_at)
     recall_also(facts_of_subjects)
@@ -81,6 +86,7 @@ def connect() -> None:
     for projector in (
         Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords(), FactStates(), FactRects(),
         FactTallies(), ConflictCases(), ObservationStates(), ObservationReaches(), ObservationTags(), MonitorTallies(),
+        ForecastStates(), LabelStates(), SegmentStates(),
     ):  # fmt: skip
         projections.register(projector)
     for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact)):
@@ -127,6 +133,8 @@ def _connect_labels() -> None:
     labelled_by(("relation_law",), RelationLaw, "relation_type", is_name=True)
     labelled_by(("monitor_run",), MonitorRun, "name", is_name=True)
     labelled_by(("saved_query",), SavedQuery, "name", is_name=True)
+    labelled_by(("label_outcome",), LabelOutcome, "name", is_name=True)
+    labelled_by(("alarm", "alarm_turn"), Alarm, "relation_type", is_name=True)
 
 
 def _connect_erasure() -> None:
@@ -137,6 +145,7 @@ def _connect_erasure() -> None:
     reach(texts_of_derivations)
     reach(texts_of_tombstones)
     reach(forecasts_of_observations)
+    reach(labels_of_observations)
     find_by(facts_of_subject)
     radius.contribute(derived_records)
     radius.contribute(exports_that_held)
@@ -155,11 +164,14 @@ def _connect_erasure() -> None:
         (Observation, "evidence_family"), (Observation, "source_event"), (Observation, "lineage_root"),
         (Observation, "encoder_revision"), (Observation, "calibration_revision"), (Forecast, "source_family"),
         (SavedQuery, "name"),
+        (LockedReference, "relation_type"), (LockedReference, "source_family"),
+        (Alarm, "relation_type"), (Alarm, "source_family"),
+        (ProcessRestart, "relation_type"), (ProcessRestart, "source_family"),
     ):  # fmt: skip
         held_in(model, column)
     for about in (
         (Fact, "subject"), (Fact, "attribute"), (AttributeSpec, "attribute"), (RelationLaw, "relation_type"),
         (Observation, "name"), (Observation, "relation_type"), (Observation, "source"), (Observation, "target"),
-        (MonitorRun, "name"), (SavedQuery, "relation_type"),
+        (MonitorRun, "name"), (SavedQuery, "relation_type"), (LabelOutcome, "name"),
     ):  # fmt: skip
         held_in(*about, outlives=True)

@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -31,28 +31,33 @@ ORDER_BURN_IN = 100
 
 SCORE_CELLS = 256
 _WORST = -float(np.log(FLOOR))
-_HEAD = struct.Struct("<9q")
+_HEAD = struct.Struct("<10q")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a label did. All logs are after it; `stream` is None where it bet nothing."""
+    """The logs after a label and what they are held against; which of the two processes crossed with it."""
 
     log_evidence: float
     log_change: float
     log_order: float
-    stream: int | None
+    evidence_threshold: float
+    change_threshold: float
     is_miscalibrated: bool = False
     is_changed: bool = False
 
 
 @dataclass(slots=True)
 class Watch:
-    """The state of a segment. Logs: evidence (streams, N_EVIDENCE), change (streams, N_CHANGE), order (N_ORDER)."""
+    """The state of a segment. Logs: evidence (streams, N_EVIDENCE), change (streams, N_CHANGE), order (N_ORDER).
+
+    `has_crossed`: evidence has, in this epoch; `has_alarmed`: either has.
+    """
 
     dealer: Dealer = field(default_factory=Dealer)
     epoch: int = 1
     has_crossed: bool = False
+    has_alarmed: bool = False
     n_bets: int = 0
     steps: Labels = field(default_factory=lambda: np.zeros(0, np.int64))
     evidence: Floats = field(default_factory=lambda: np.zeros((0, bets.N_EVIDENCE)))
@@ -96,21 +101,36 @@ class Watch:
         self._rank(float(forecast[truth]), chance)
         stream = self.dealer.release(place)
         if stream is None:
-            return Step(self.log_evidence, self.log_change, self.log_order, None)
+            return self._step(n_segments)
         self._open(stream)
         self._bet(stream, forecast, truth)
-        step = Step(self.log_evidence, self.log_change, self.log_order, stream)
-        is_miscalibrated = not self.has_crossed and step.log_evidence >= self.evidence_threshold
-        is_changed = step.log_change >= change_threshold(n_segments)
-        self.has_crossed |= is_miscalibrated
-        if is_changed:
+        step = self._step(n_segments)
+        step = replace(
+            step,
+            is_miscalibrated=not self.has_crossed and step.log_evidence >= step.evidence_threshold,
+            is_changed=step.log_change >= step.change_threshold,
+        )
+        self.has_crossed |= step.is_miscalibrated
+        self.has_alarmed |= step.is_miscalibrated or step.is_changed
+        if step.is_changed:
             self.change[:] = NEVER
-        return Step(step.log_evidence, step.log_change, step.log_order, stream, is_miscalibrated, is_changed)
+        return step
+
+    def pass_over(self, *, place: int, n_issued: int, n_segments: int) -> Step:
+        """Take the label of a forecast that is erased: its stream comes free, and nothing is bet."""
+        self.dealer.deal(n_issued)
+        self.dealer.release(place)
+        return self._step(n_segments)
+
+    def _step(self, n_segments: int) -> Step:
+        return Step(
+            self.log_evidence, self.log_change, self.log_order, self.evidence_threshold, change_threshold(n_segments)
+        )
 
     def restart(self) -> None:
         """Begin the next epoch: both processes start again, evidence with a smaller share of its level."""
         self.epoch += 1
-        self.has_crossed = False
+        self.has_crossed = self.has_alarmed = False
         self.steps[:] = 0
         self.evidence[:] = NEVER
         self.change[:] = NEVER
@@ -147,8 +167,8 @@ class Watch:
         """The state as bytes."""
         dealer = self.dealer
         head = _HEAD.pack(
-            len(dealer.holders), len(self.steps), self.epoch, self.has_crossed, self.n_bets, self.n_ranked,
-            dealer.dealt, dealer.n_passed_over, dealer.n_expired,
+            len(dealer.holders), len(self.steps), self.epoch, self.has_crossed, self.has_alarmed, self.n_bets,
+            self.n_ranked, dealer.dealt, dealer.n_passed_over, dealer.n_expired,
         )  # fmt: skip
         held = np.array(dealer.holders, np.int64)
         return head + b"".join(
@@ -160,13 +180,15 @@ class Watch:
         """The inverse of `packed`; the state of a segment without labels for no bytes."""
         if not packed:
             return cls()
-        n_holders, n_steps, epoch, crossed, n_bets, n_ranked, dealt, passed, expired = _HEAD.unpack_from(packed)
+        n_holders, n_steps, epoch, crossed, alarmed, n_bets, n_ranked, dealt, passed, expired = _HEAD.unpack_from(
+            packed
+        )
         n_whole = n_holders + n_steps + SCORE_CELLS
         whole = np.frombuffer(packed, np.int64, n_whole, _HEAD.size)
         logs = np.frombuffer(packed, np.float64, offset=_HEAD.size + 8 * n_whole).copy()
         order, evidence, change = np.split(logs, [bets.N_ORDER, bets.N_ORDER + n_steps * bets.N_EVIDENCE])
         return cls(
-            Dealer(whole[:n_holders].tolist(), dealt, passed, expired), epoch, bool(crossed), n_bets,
+            Dealer(whole[:n_holders].tolist(), dealt, passed, expired), epoch, bool(crossed), bool(alarmed), n_bets,
             whole[n_holders : n_holders + n_steps].copy(), evidence.reshape(n_steps, bets.N_EVIDENCE),
             change.reshape(n_steps, bets.N_CHANGE), order, n_ranked, whole[n_holders + n_steps :].copy(),
         )  # fmt: skip

@@ -1,0 +1,1 @@
+"""Writes about calibration: tell labels, acknowledge and close alarms."""

@@ -1,0 +1,265 @@
+"""Telling labels: the true relation of observations, one or many as one entry, with the alarms that they tip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from memory.base import gate, ids
+from memory.base.actor import Actor
+from memory.base.bodies import moved
+from memory.base.errors import Conflict, DomainError, Erased, NotFound
+from memory.beliefs.kernel.acts import OutcomeDocument, label_index
+from memory.beliefs.models import Observation
+from memory.beliefs.relations import Relation, relations_by_id
+from memory.calibration.kernel.labelling import Told, adds, labeled_at
+from memory.calibration.models import LabelOutcome
+from memory.calibration.operations.tipping import drafts_of
+from memory.calibration.scoring import Scoring, Taken
+from memory.ledger import drafts as drafting
+from memory.ledger.drafts import Draft
+from memory.ledger.models import Entry
+from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
+from memory.ledger.queries.contents import contents_of, name_ids, names_of
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """The answer to one label. `recorded` is false where it says what stands already.
+
+    `alarms` are the ids of those that it tipped; `flags` warn of its instants.
+    """
+
+    outcome_event_id: str
+    observation_id: str
+    recorded: bool
+    correction: bool
+    id: UUID | None
+    seq: int
+    alarms: tuple[UUID, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A label that stands, of this entry or an earlier one."""
+
+    id: UUID
+    name: UUID
+    observation: UUID
+    true_index: int
+    labeled_at: float
+    recorded_at: float
+    reason: str | None
+    seq: int
+
+
+def record(by: Actor, *, documents: Sequence[OutcomeDocument]) -> list[Recorded]:
+    """Tell labels as one entry; all or nothing. What stands already is answered so and written no more.
+
+    Locks: the namespace head. Appends: `label`, one item for each new label, each reference that it fills, alarm that
+    it tips and process that it restarts. Raises NotFound (an observation that no run tracks), Invalid (no label of the
+    law, instants), Conflict (another label stands; an event id with another meaning; a correction of nothing), Erased,
+    IdempotencyMismatch, Forbidden, Stopped.
+    """
+    return [answer for answer in _record(by, documents, spares=False) if isinstance(answer, Recorded)]
+
+
+def record_each(by: Actor, *, documents: Sequence[OutcomeDocument]) -> list[Recorded | DomainError]:
+    """Tell the labels that can be told as one entry; a refusal in the place of each of the others.
+
+    Locks, appends and raises as `record` does, but what is wrong with one stands in its place.
+    """
+    return _record(by, documents, spares=True)
+
+
+@retried
+def _record(by: Actor, documents: Sequence[OutcomeDocument], *, spares: bool) -> list[Recorded | DomainError]:
+    named = [
+        document if document.outcome_event_id else replace(document, outcome_event_id=str(ids.new_id()))
+        for document in documents
+    ]
+    book = book_for(by)
+    book.learn([str(document.outcome_event_id) for document in named])
+    identities = ids.new_ids(len(named))
+    request = [_request(document) for document in documents] if by.idempotency_key else None
+    with opened(by, verb="label", need=gate.WRITE, request=request, names=book) as entry:
+        if entry.replayed_seq is not None:
+            return list(_again(by.namespace, entry.replayed_seq, documents))
+        desk = _Desk.of(entry, book, named)
+        answers: list[Recorded | DomainError] = []
+        for index, (document, identity) in enumerate(zip(named, identities, strict=True)):
+            try:
+                answers.append(desk.take(document, identity))
+            except DomainError as refusal:
+                if not spares:
+                    raise moved(refusal, index) if len(named) > 1 else refusal from None
+                answers.append(refusal)
+        if desk.n_written == 0:
+            entry.void()
+        else:
+            entry.then(desk.scoring.store)
+    return answers
+
+
+def _request(document: OutcomeDocument) -> dict[str, Any]:
+    return {name: getattr(document, name) for name in OutcomeDocument.__slots__}
+
+
+@dataclass(slots=True)
+class _Desk:
+    """The labels of one entry, each held against what stands after those before it."""
+
+    entry: OpenEntry
+    book: NameBook
+    observations: Mapping[str, Observation]
+    relations: Mapping[UUID, Relation]
+    by_event: dict[UUID, Standing]
+    tips: dict[UUID, Standing]
+    scoring: Scoring
+    n_written: int = 0
+
+    @classmethod
+    def of(cls, entry: OpenEntry, book: NameBook, documents: Sequence[OutcomeDocument]) -> _Desk:
+        namespace = entry.by.namespace
+        observations = _observations(namespace, {document.observation_id for document in documents})
+        told = [row.id for row in observations.values()]
+        standing = _standing(namespace, told, [book.known[str(document.outcome_event_id)] for document in documents])
+        tips: dict[UUID, Standing] = {}
+        for label in standing:
+            if label.observation in told:
+                tips[label.observation] = label
+        scoring = Scoring.of(namespace, entry.seq, told)
+        by_event = {label.name: label for label in standing}
+        return cls(entry, book, observations, relations_by_id(namespace), by_event, tips, scoring)
+
+    def take(self, document: OutcomeDocument, identity: UUID) -> Recorded:
+        """Add the label to the entry, unless it stands.   Raises as `record` says."""
+        observation = self._observation(document)
+        relation = self.relations[observation.relation_type]
+        index = label_index(document, relation.standing_law)
+        reason = None if document.correction_reason is None else document.correction_reason.strip()
+        recorded_at = self.entry.recorded_at.timestamp() if document.recorded_at is None else document.recorded_at
+        told = Told(index, document.labeled_at, recorded_at, reason)
+        before = self.tips.get(observation.id)
+        at = labeled_at(told, standing=before, observed_at=observation.observed_at)
+        name = self.book.known[str(document.outcome_event_id)]
+        known = self.by_event.get(name)
+        if known is not None:
+            _require_same(known, document, observation, told, at)
+            return self._stands(document, known)
+        if not adds(told, at=at, standing=before):
+            return self._stands(document, before)
+        label = Standing(identity, name, observation.id, index, at, recorded_at, reason, self.entry.seq)
+        alarms = self._enter(label, document, before)
+        self.by_event[name] = self.tips[observation.id] = label
+        flags = ("clock_skew",) if recorded_at < observation.observed_at else ()
+        return Recorded(
+            str(document.outcome_event_id), document.observation_id, recorded=True, correction=document.is_correction,
+            id=identity, seq=self.entry.seq, alarms=alarms, flags=flags,
+        )  # fmt: skip
+
+    def _observation(self, document: OutcomeDocument) -> Observation:
+        found = self.observations.get(document.observation_id)
+        forecasts = [] if found is None else self.scoring.forecasts.get(found.id, [])
+        if found is None or not forecasts:
+            raise NotFound(
+                f"The observation {document.observation_id[:60]} is not tracked: it stands in no monitor run.",
+                observation_id=document.observation_id[:200],
+            )
+        if all(forecast.posterior is None for forecast in forecasts):
+            raise Erased(f"The forecast of the observation {document.observation_id[:60]} is erased.")
+        return found
+
+    def _stands(self, document: OutcomeDocument, label: Standing | None) -> Recorded:
+        assert label is not None
+        return Recorded(
+            str(document.outcome_event_id), document.observation_id, recorded=False, correction=document.is_correction,
+            id=label.id, seq=label.seq,
+        )  # fmt: skip
+
+    def _enter(self, label: Standing, document: OutcomeDocument, before: Standing | None) -> tuple[UUID, ...]:
+        supersedes = None if before is None else before.id
+        values = {
+            "id": label.id, "name": label.name, "observation": label.observation, "true_index": label.true_index,
+            "labeled_at": label.labeled_at, "recorded_at": document.recorded_at, "supersedes": supersedes,
+        }  # fmt: skip
+        draft = Draft("label_outcome", label.id, LabelOutcome, values, {"note": label.reason} if label.reason else {})
+        item = self.entry.add(draft)
+        self.n_written += 1
+        events = self.scoring.take(
+            Taken(label.id, label.observation, item, label.true_index, label.labeled_at, label.recorded_at, supersedes)
+        )
+        made = drafts_of(self.entry, events)
+        drafting.seal(made)
+        self.entry.add(*made)
+        return tuple(one.object for one in made if one.kind == "alarm")
+
+
+def _require_same(known: Standing, document: OutcomeDocument, observation: Observation, told: Told, at: float) -> None:
+    """Raise Conflict where the event id stands for another meaning."""
+    is_same = (known.observation, known.true_index, known.reason) == (observation.id, told.true_index, told.reason)
+    is_same &= document.labeled_at is None or known.labeled_at == at
+    is_same &= document.recorded_at is None or known.recorded_at == told.recorded_at
+    if not is_same:
+        raise Conflict(
+            f"The event {document.outcome_event_id} stands with another meaning.",
+            outcome_event_id=document.outcome_event_id,
+        )
+
+
+def _observations(namespace: int, texts: set[str]) -> dict[str, Observation]:
+    found: dict[str, Observation] = {}
+    wanted = sorted(texts)
+    for start in range(0, len(wanted), 400):
+        names = name_ids(namespace, wanted[start : start + 400])
+        rows = Observation.objects.filter(namespace=namespace, name__in=list(names.values()))
+        by_name = {row.name: row for row in rows}
+        found.update({text: by_name[name] for text, name in names.items() if name in by_name})
+    return found
+
+
+def _standing(namespace: int, observations: Sequence[UUID], names: Sequence[UUID]) -> list[Standing]:
+    """The labels of the observations, and those under the names, the oldest first."""
+    rows: dict[UUID, LabelOutcome] = {}
+    for column, wanted in (("observation", observations), ("name", names)):
+        for start in range(0, len(wanted), 400):
+            about = {"namespace": namespace, f"{column}__in": wanted[start : start + 400]}
+            rows |= {row.id: row for row in LabelOutcome.objects.filter(**about)}
+    ordered = sorted(rows.values(), key=lambda row: (row.seq, row.item))
+    notes = contents_of(namespace, [(row.seq, row.item) for row in ordered if row.supersedes is not None])
+    seqs = {row.seq for row in ordered if row.recorded_at is None}
+    at = dict(Entry.objects.filter(namespace=namespace, seq__in=seqs).values_list("seq", "recorded_at"))
+    return [
+        Standing(
+            row.id, row.name, row.observation, row.true_index, row.labeled_at,
+            at[row.seq].timestamp() if row.recorded_at is None else row.recorded_at,
+            notes.get((row.seq, row.item), {}).get("note"), row.seq,
+        )
+        for row in ordered
+    ]  # fmt: skip
+
+
+def _again(namespace: int, seq: int, documents: Sequence[OutcomeDocument]) -> list[Recorded]:
+    """The answers of the entry that the same request has written."""
+    rows = list(LabelOutcome.objects.filter(namespace=namespace, seq=seq).order_by("item"))
+    about = dict(
+        Observation.objects.filter(namespace=namespace, id__in=[row.observation for row in rows]).values_list(
+            "id", "name"
+        )
+    )
+    texts = names_of(namespace, [*about.values(), *(row.name for row in rows)])
+    written = {texts.get(about[row.observation], ""): row for row in rows}
+    told = []
+    for document in documents:
+        row = written.get(document.observation_id)
+        event = document.outcome_event_id or ("" if row is None else texts.get(row.name, ""))
+        told.append(
+            Recorded(
+                event, document.observation_id, recorded=False, correction=document.is_correction,
+                id=None if row is None else row.id, seq=seq,
+            )
+        )  # fmt: skip
+    return told

@@ -1,0 +1,1 @@
+"""Reads about calibration: reports of a run, and what its pages show."""
