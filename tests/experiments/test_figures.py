@@ -91,7 +91,7 @@ def test_the_command_prints_the_recorded_figures_of_its_small_form() -> None:
 def test_guards_with_fixed_limits_cry_wolf_and_processes_do_not() -> None:
     size = replace(SMALL, n_streams=30, n_labels=300)
     (table,) = monitors.false_alarms(size)
-    rows = [dict(zip([column.key for column in table.columns], row, strict=True)) for row in table.rows]
+    rows = table.as_json()["rows"]
     assert min(row["alarmed"] for row in rows if row["instrument"] == "fixed guards") > 0.9
     for row in rows:
         if row["promised"] is not None:
@@ -100,10 +100,9 @@ def test_guards_with_fixed_limits_cry_wolf_and_processes_do_not() -> None:
 
 def test_a_strong_change_is_found_and_its_delay_is_told() -> None:
     (table,) = monitors.drift_power(replace(SMALL, n_streams=10, n_labels=400))
-    found = {row[0]: row for row in table.rows if row[1] == "e-process"}
-    *_, share_found, _, delay = found["sharpened x 2.5"]
-    assert share_found > 0.8
-    assert 0 < delay < 240
+    found = {row["change"]: row for row in table.as_json()["rows"] if row["instrument"] == "e-process"}
+    assert found["sharpened x 2.5"]["found"] > 0.8
+    assert 0 < found["sharpened x 2.5"]["median_delay"] < 240
 
 
 def test_a_share_that_was_never_seen_has_an_interval_above_zero() -> None:
