@@ -53,6 +53,7 @@ PAGES: tuple[Page, ...] = (
     Page("conflicts", "Conflicts", "/facts/conflicts", group="Memory", parent="facts", is_advanced=True),
     Page("compiled", "Compiled records", "/records/compiled", parent="records", is_advanced=True),
     Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
+    Page("beliefs", "Beliefs", "/beliefs", group="Trust", parent="facts", is_advanced=True),
     Page("laws", "Invariants", "/laws", group="Trust", parent="ledger", is_advanced=True),
     Page("erasures", "Erasures", "/erasures", group="Trust", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),

@@ -5,6 +5,7 @@ from django.urls import path
 from audit import health
 from audit.pages import gallery, overview, search, sign_in
 from audit.pages.agents import urls as agents
+from audit.pages.beliefs import urls as beliefs
 from audit.pages.erasures import urls as erasures
 from audit.pages.facts import urls as facts
 from audit.pages.imports import urls as imports
@@ -25,6 +26,7 @@ urlpatterns = [
     *facts.urlpatterns,
     *timeline.urlpatterns,
     *tombstones.urlpatterns,
+    *beliefs.urlpatterns,
     *runs.urlpatterns,
     *ledger.urlpatterns,
     *laws.urlpatterns,

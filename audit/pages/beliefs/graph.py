@@ -1,0 +1,170 @@
+"""A question and its answer: what each node is believed to be, which observations speak, which are contradicted.
+
+- The answer is worked out in the request, within a budget of its own; beyond it the answer is sampled and says so.
+- `against` answers the same question at another point, `again` works the same answer off in the opposite order.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from audit.access import Visit, page, problem_of
+from audit.charts.figures import Figure
+from audit.exports import csv_answer
+from audit.navigation import Link
+from audit.pages.beliefs.address import QuestionForm, asked, carried, graph_url, with_pairs
+from audit.pages.beliefs.cards import cards
+from audit.pages.beliefs.compared import compared
+from audit.pages.beliefs.shown import (
+    Shown,
+    drawing,
+    figures,
+    hidden_rows,
+    node_rows,
+    observation_rows,
+    shown,
+)
+from audit.pages.beliefs.words import AUTHORITY, named
+from memory.base.errors import Conflict, DomainError, Invalid, NotFound
+from memory.beliefs.kernel.questions import QueryDocument
+from memory.beliefs.kernel.removals import largest_difference
+from memory.beliefs.kernel.terms import Budget
+from memory.beliefs.queries.asking import Asking, ask
+from memory.beliefs.queries.saved import saved_queries
+
+PAGE_BUDGET = Budget(largest_entries=1 << 20, total_entries=1 << 22, samples=8_000)
+"""An exact answer within it takes a fifth of a second at most."""
+
+
+@require_safe
+@page("beliefs")
+def graph(request: HttpRequest, visit: Visit) -> HttpResponse:
+    if "query" not in request.GET:
+        return _question(request, visit)
+    query = asked(request, visit)
+    try:
+        asking = ask(visit.at, query=query, profile="native", budget=PAGE_BUDGET)
+    except Conflict as refusal:
+        return _contradiction(request, visit, query, refusal)
+    view = shown(asking, node=request.GET.get("node", ""))
+    other, fault = compared(request, visit, query, asking, budget=PAGE_BUDGET)
+    is_again = request.GET.get("again") == "1" and asking.answer.inference is not None
+    context = {
+        **_answer(request, visit, view),
+        "title": _title(query),
+        "trail": _trail(visit, _title(query)),
+        "authority": AUTHORITY,
+        "cards": cards(visit, view),
+        "again": f"{largest_difference(asking.answer):.1e}" if is_again else "",
+        "again_url": with_pairs(request, again="1"),
+        "other": other,
+        "against": request.GET.get("against", ""),
+        "against_fault": fault,
+        "against_kept": [pair for pair in request.GET.items() if pair[0] not in ("against", "again")],
+        "against_off_url": with_pairs(request, against=""),
+        "json_url": with_pairs(request, "/beliefs/graph.json"),
+    }
+    return render(request, "beliefs/graph.html", context, status=422 if fault else 200)
+
+
+def _answer(request: HttpRequest, visit: Visit, view: Shown) -> dict[str, Any]:
+    asking = view.asking
+    urls = {id: f"/beliefs/observations/{stored}{visit.carry}" for id, stored in asking.ids.items()}
+    node_urls = {node: with_pairs(request, node=node) for node in view.nodes}
+    told = figures(view)
+    drawn = drawing(view, urls=urls, node_urls=node_urls)
+    inference = asking.answer.inference
+    return {
+        "view": view,
+        "focus": named(view.nodes[view.focus]) if view.focus >= 0 else "",
+        "certainty": "exact" if inference is None else inference.certainty,
+        "drawing": "" if not hasattr(drawn, "__html__") else drawn,
+        "drawing_refusal": "" if hasattr(drawn, "__html__") else drawn,
+        "figures": [
+            (told[name], with_pairs(request, "/beliefs/graph.csv", figure=name)) for name in told if name != "conflicts"
+        ],
+        "conflicts": told["conflicts"],
+        "conflicts_csv": with_pairs(request, "/beliefs/graph.csv", figure="conflicts"),
+        "nodes": [(row, node_urls[row.node]) for row in node_rows(view)],
+        "used": [(row, urls.get(row.id, "")) for row in observation_rows(view)],
+        "hidden": [(row, urls.get(row.id, "")) for row in hidden_rows(view)],
+        "n_zero_trust": sum(trust == 0.0 for trust in asking.answer.used.trust.tolist()),
+    }  # fmt: skip
+
+
+@require_safe
+@page("beliefs")
+def as_json(request: HttpRequest, visit: Visit) -> HttpResponseBase:
+    """The capsule, as the API gives it for the same question at the same point."""
+    told = _asking(request, visit).capsule(profile="native")
+    return HttpResponse(json.dumps(told, ensure_ascii=False, allow_nan=False), content_type="application/json")
+
+
+@require_safe
+@page("beliefs")
+def as_csv(request: HttpRequest, visit: Visit) -> HttpResponseBase:
+    """The numbers of one figure."""
+    name = request.GET.get("figure", "conflicts")
+    told: Mapping[str, Figure] = figures(shown(_asking(request, visit), node=request.GET.get("node", "")))
+    if name not in told:
+        raise Invalid.at("figure", expected=" or ".join(told), got=name)
+    columns = [column.label for column in told[name].columns]
+    rows = [dict(zip(columns, row, strict=True)) for row in told[name].rows]
+    return csv_answer(visit, f"belief-{name}", columns=columns, rows=rows)
+
+
+@require_safe
+@page("beliefs")
+def saved(request: HttpRequest, visit: Visit, saved: UUID) -> HttpResponseBase:
+    """A saved question leads to the address that asks it."""
+    found = next((row for row in saved_queries(visit.at) if row.id == saved), None)
+    if found is None or found.query is None:
+        raise NotFound(f"There is no saved question {saved} {visit.at.words}.")
+    return HttpResponseRedirect(graph_url(found.query, carried=carried(visit)))
+
+
+def _asking(request: HttpRequest, visit: Visit) -> Asking:
+    if "query" not in request.GET:
+        raise Invalid.at("query", expected="a question as JSON", got="nothing")
+    return ask(visit.at, query=asked(request, visit), profile="native", budget=PAGE_BUDGET)
+
+
+def _question(request: HttpRequest, visit: Visit) -> HttpResponse:
+    """The form of a question; what is typed becomes an address."""
+    is_typed = any(name in request.GET for name in ("relation_type", "root", "nodes"))
+    form = QuestionForm(request.GET if is_typed else None)
+    if is_typed and form.is_valid():
+        return HttpResponseRedirect(graph_url(form.document(), carried=carried(visit)))
+    context = {
+        "form": form, "kept": carried(visit), "trail": _trail(visit, "Ask"), "authority": AUTHORITY,
+    }  # fmt: skip
+    return render(request, "beliefs/ask.html", context, status=422 if is_typed else 200)
+
+
+def _contradiction(request: HttpRequest, visit: Visit, query: QueryDocument, refusal: DomainError) -> HttpResponse:
+    """No assignment is possible: the observations that cannot all hold, instead of an answer."""
+    ids = refusal.extra.get("observation_ids", ())
+    links = [
+        Link(named(str(id)), with_pairs(request, "/beliefs/observations", query="", observation_id=str(id)))
+        for id in (ids if isinstance(ids, list | tuple) else ())
+    ]
+    context = {
+        "problem": problem_of(request, refusal), "links": links, "title": _title(query),
+        "trail": _trail(visit, _title(query)), "authority": AUTHORITY,
+    }  # fmt: skip
+    return render(request, "beliefs/contradiction.html", context, status=refusal.status)
+
+
+def _title(query: QueryDocument) -> str:
+    return f"{named(query.relation_type)} seen from {named(query.root)}"
+
+
+def _trail(visit: Visit, title: str) -> tuple[Link, ...]:
+    return (Link("Beliefs", f"/beliefs{visit.carry}"), Link(title, ""))
