@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from memory.base.schemas import Listed, Read
+from memory.beliefs.content import NAMED
+from memory.beliefs.queries.lists import ObservationPage, ObservationRow
+from memory.beliefs.queries.observed import ObservationStory
 
 
 class CandidateOut(BaseModel):
@@ -150,3 +156,107 @@ class DecisionOut(BaseModel):
     inference_stable: bool | None
     instructions: list[Any] = Field(max_length=0)
     audit: DecisionAuditOut | None = Field(None, json_schema_extra={"x-profile": "native"})
+
+
+class ObservationRowOut(BaseModel):
+    """An observation as lists show it. Instants are claimed seconds; a name that is erased reads ""."""
+
+    id: UUID
+    observation_id: str
+    relation_type: str
+    source: str
+    target: str
+    observed_at: float
+    trust: float
+    independent_evidence: bool
+    revoked: bool
+    erased: bool
+    observed_seq: int
+
+    @classmethod
+    def of(cls, row: ObservationRow) -> Self:
+        plain = ("id", "observation_id", "relation_type", "source", "target", "observed_at", "trust")
+        return cls(
+            **{name: getattr(row, name) for name in plain}, independent_evidence=row.is_independent,
+            revoked=row.is_revoked, erased=row.is_erased, observed_seq=row.seq,
+        )  # fmt: skip
+
+
+class ObservationList(Listed[ObservationRowOut]):
+    """Observations, the newest entry first."""
+
+    @classmethod
+    def of(cls, found: ObservationPage, **told: Any) -> Self:
+        return cls(
+            items=[ObservationRowOut.of(row) for row in found.items],
+            next=None if found.next is None else str(found.next), total=found.total, **told,
+        )  # fmt: skip
+
+
+class RevocationOut(BaseModel):
+    """A revocation that reaches the observation: its own, or that of something it comes of."""
+
+    observation_id: str
+    at: float
+    cascade: Literal["derived", "record"]
+    reexpose: bool
+    reason: str | None
+    seq: int
+
+
+class ObservationOut(Read):
+    """An observation whole, in the words of its payload. Vectors follow `labels`; they are null once erased."""
+
+    id: UUID
+    observation_id: str
+    relation_type: str
+    source: str
+    target: str
+    evidence_family: str
+    source_event_id: str | None
+    lineage_root_id: str | None
+    encoder_revision: str | None
+    calibration_revision: str | None
+    labels: list[str]
+    posterior: list[float] | None
+    prior: list[float] | None
+    provenance: dict[str, Any] | None
+    tags: list[str]
+    trust: float
+    independent_evidence: bool
+    observed_at: float
+    valid_from: float | None
+    valid_until: float | None
+    derived_from: list[str]
+    derived: list[str]
+    n_derived: int
+    flags: list[str]
+    revocations: list[RevocationOut]
+    tracked_by: list[str]
+    erased: bool
+    observed_seq: int
+    url: str
+
+    @classmethod
+    def of(cls, told: ObservationStory, **more: Any) -> Self:
+        row, law = told.row, None if told.relation is None else told.relation.law
+        plain = ("trust", "observed_at", "valid_from", "valid_until")
+        return cls(
+            id=row.id, observation_id=told.observation_id,
+            **{key: None if getattr(row, column) is None else told.names[key] for column, key in NAMED.items()},
+            labels=[] if law is None else list(law.labels),
+            posterior=None if told.posterior is None else told.posterior.tolist(),
+            prior=None if told.prior is None else told.prior.tolist(),
+            provenance=None if told.provenance is None else dict(told.provenance), tags=list(told.tags),
+            **{name: getattr(row, name) for name in plain}, independent_evidence=row.is_independent,
+            derived_from=[one.observation_id for one in told.parents],
+            derived=[one.observation_id for one in told.children], n_derived=told.n_children, flags=list(told.flags),
+            revocations=[
+                RevocationOut(
+                    observation_id=one.observation_id, at=one.at, cascade=one.cascade, reexpose=one.is_reexposing,
+                    reason=one.note, seq=one.seq,
+                )
+                for one in told.reached
+            ],
+            tracked_by=[one.run for one in told.forecasts], erased=told.is_erased, observed_seq=row.seq, **more,
+        )  # fmt: skip

@@ -15,16 +15,19 @@ from memory.base.bodies import JSON, NDJSON, Line
 from memory.base.doors import Entered, Routes, actor, made, page
 from memory.base.errors import DomainError
 from memory.beliefs import payloads
-from memory.beliefs.answers import CapsuleOut, DecisionOut
+from memory.beliefs.answers import CapsuleOut, DecisionOut, ObservationList, ObservationOut
 from memory.beliefs.kernel.acts import revocation_document
 from memory.beliefs.kernel.decision import decision
-from memory.beliefs.kernel.documents import ObservationDocument, observation_document
-from memory.beliefs.kernel.monitoring import parse_config
-from memory.beliefs.kernel.questions import decision_document, query_document
+from memory.beliefs.kernel.documents import ObservationDocument, observation_document, observation_schema
+from memory.beliefs.kernel.monitoring import config_schema, parse_config
+from memory.beliefs.kernel.questions import decision_document, decision_schema, query_document, query_schema
 from memory.beliefs.kernel.reading import members
 from memory.beliefs.operations import binding, monitors, observing, revoking, saving
 from memory.beliefs.operations.observing import Asked
+from memory.beliefs.payloads import placed_schema
 from memory.beliefs.profiles import profile_of
+from memory.beliefs.queries import lists as listing
+from memory.beliefs.queries import observed
 from memory.beliefs.queries.asking import ask
 from memory.beliefs.queries.deciding import decide
 from memory.beliefs.queries.saved import saved_queries
@@ -33,6 +36,7 @@ from memory.beliefs.schemas import (
     BoundOut,
     Identifier,
     MonitorOut,
+    ObservationFilter,
     ObservedBatchOut,
     ObservedOut,
     Profiled,
@@ -45,6 +49,7 @@ from memory.beliefs.schemas import (
     SavedOut,
 )
 from memory.ledger.queries import asof
+from memory.ledger.queries.contents import name_ids
 from memory.ledger.schemas import Point, rests_on
 
 routes = Routes("beliefs")
@@ -59,10 +64,10 @@ def _sent(schema: Mapping[str, Any], *, many: bool = False) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-OBSERVATION: dict[str, Any] = {"type": "object"}
-QUERY: dict[str, Any] = {"type": "object"}
-DECISION: dict[str, Any] = {"type": "object"}
-MONITOR: dict[str, Any] = {"type": "object"}
+OBSERVATION = placed_schema(observation_schema(profile="native"))
+QUERY = placed_schema(query_schema())
+DECISION = placed_schema(decision_schema())
+MONITOR = config_schema()
 
 
 @routes.write("/relations/{path:relation_type}", need=gate.WRITE, answer=BoundOut, method="PUT", makes=True)
@@ -92,6 +97,20 @@ def observe(request: Entered, asked: Query[Profiled]) -> Status[ObservedOut]:
     (done,) = observing.observe(by, documents=[document], asked=Asked(profile))
     url = page(request, f"/beliefs/observations/{done.id}")
     return made(ObservedOut.of(done, url=url), is_new=not done.replayed)
+
+
+@routes.read("/observations", answer=ObservationList)
+def observations(request: Entered, point: Query[Point], where: Query[ObservationFilter]) -> ObservationList:
+    """What was observed, the newest first."""
+    at = point.at(request.auth.namespace)
+    asked = {key: text for key in ("relation_type", "node") if (text := getattr(where, key))}
+    names = name_ids(at.namespace, asked.values()) if asked else {}
+    if any(text not in names for text in asked.values()):
+        return ObservationList(items=[], next=None, total=0, **rests_on(at))
+    found = listing.observations(
+        at, **{key: names[text] for key, text in asked.items()}, after=where.after, limit=where.limit
+    )
+    return ObservationList.of(found, **rests_on(at))
 
 
 @routes.write(
@@ -134,6 +153,15 @@ def revoke(
     given = body.model_dump(include={"reason", "at", "cascade", "reexpose"}, exclude_none=True)
     done = revoking.revoke(by, observation_id=observation_id, asked=revocation_document(given, profile=profile))
     return RevokedOut.of(done, url=page(request, f"/beliefs/observations/{done.observation}"))
+
+
+@routes.read("/observations/{path:observation_id}", answer=ObservationOut)
+def observation(request: Entered, observation_id: Annotated[Identifier, Path()], point: Query[Point]) -> ObservationOut:
+    """One observation whole: what it says, what it comes of, what came of it, and which revocations reach it."""
+    at = point.at(request.auth.namespace)
+    row = revoking.named(at.namespace, observation_id)
+    url = page(request, f"/beliefs/observations/{row.id}")
+    return ObservationOut.of(observed.observation(at, id=row.id), url=url, **rests_on(at))
 
 
 @routes.read("/beliefs/query", answer=CapsuleOut, method="POST", codes=("conflict", "erased"), extra=_sent(QUERY))

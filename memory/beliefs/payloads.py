@@ -34,7 +34,14 @@ def lines(request: Entered, *, profile: Profile) -> list[Line]:
     dialect: Dialect = payload_dialect(profile)
     media = require_type(request.headers.get("Content-Type", ""), allowed=(JSON, NDJSON))
     read = read_lines(request.body, dialect=dialect) if media == NDJSON else read_array(request.body, dialect=dialect)
-    return [line if line.refusal else Line(placed(request, line.value, profile=profile)) for line in read]
+    return [line if line.refusal else _line(request, line.value, profile) for line in read]
+
+
+def _line(request: Entered, value: Any, profile: Profile) -> Line:
+    try:
+        return Line(placed(request, value, profile=profile))
+    except Invalid as refusal:
+        return Line(refusal=refusal)
 
 
 def placed(request: Entered, value: Any, *, profile: Profile) -> Any:
@@ -48,3 +55,10 @@ def placed(request: Entered, value: Any, *, profile: Profile) -> Any:
     if isinstance(told, str) and told != here:
         raise Invalid.at("namespace", expected=f"{here}, as in the address", got=told)
     return value
+
+
+def placed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a document at an address that names its namespace: the document may leave it out."""
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [placed_schema(one) for one in schema["anyOf"]]}
+    return {**schema, "required": [key for key in schema.get("required", ()) if key != "namespace"]}

@@ -25,6 +25,7 @@ from memory.beliefs.operations.saving import Saved
 from memory.beliefs.queries.saved import SavedRow
 from memory.beliefs.queries.types import RelationRow
 from memory.beliefs.relations import Relation
+from memory.ledger.schemas import Limit
 
 ProfileWord = Literal["native", "compat"]
 Identifier = Annotated[
@@ -162,28 +163,56 @@ class ObservedOut(Written):
         )  # fmt: skip
 
 
-class ObservedBatchOut(Written):
-    """Which observations of a batch stand now, and why others do not. `accepted` are new, `duplicates` stood before."""
+class ObservedItem(BaseModel):
+    """One observation of a batch; `index` is its place there, from 0."""
 
-    accepted: list[str]
-    duplicates: list[str]
+    index: int
+    observation_id: str
+    id: UUID
+    digest: str
+    seq: int
+    flags: list[Literal["mass_outside_prior", "uninformative_vector"]]
+    tracking: Literal["tracked", "dependent", "capacity", "family_too_long", "not_watched"]
+    reached: bool
+
+
+class ObservedBatchOut(Written):
+    """What became of each item: stored now, stood before under its id, or refused."""
+
+    accepted: list[ObservedItem]
+    duplicates: list[ObservedItem]
     errors: list[BatchError]
 
     @classmethod
     def of(
         cls, answers: Mapping[int, Observed | DomainError], refusals: Mapping[int, DomainError], *, head: int, url: str
     ) -> Self:
-        told = {index: one for index, one in answers.items() if isinstance(one, Observed)}
+        """`head` stands for the entry where nothing was or had been stored."""
+        done = {index: one for index, one in answers.items() if isinstance(one, Observed)}
         refused = {**refusals, **{i: one for i, one in answers.items() if isinstance(one, DomainError)}}
-        fresh = [one for one in told.values() if not one.replayed]
+        items = {
+            index: ObservedItem(
+                index=index, observation_id=one.observation_id, id=one.id, digest=one.digest.hex(), seq=one.seq,
+                flags=list(one.flags), tracking=one.tracking, reached=one.is_reached,
+            )
+            for index, one in done.items()
+        }  # fmt: skip
+        fresh = {index for index, one in done.items() if not one.replayed}
         return cls(
-            accepted=[one.observation_id for one in fresh],
-            duplicates=[one.observation_id for one in told.values() if one.replayed],
-            errors=[
-                BatchError(index=index, code=one.code, detail=one.detail) for index, one in sorted(refused.items())
-            ],
-            seq=fresh[0].seq if fresh else head, url=url, replayed=bool(told) and not fresh,
+            accepted=[item for index, item in items.items() if index in fresh],
+            duplicates=[item for index, item in items.items() if index not in fresh],
+            errors=[BatchError(index=i, code=error.code, detail=error.detail) for i, error in sorted(refused.items())],
+            seq=max((one.seq for one in done.values()), default=head), url=url, replayed=not fresh,
         )  # fmt: skip
+
+
+class ObservationFilter(BaseModel):
+    """Which observations: of one relation type, at one node."""
+
+    relation_type: Identifier | Literal[""] = ""
+    node: Identifier | Literal[""] = ""
+    after: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
+    limit: Limit = 50
 
 
 def _seconds(value: object) -> object:

@@ -268,6 +268,8 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "beliefs_register": lambda s: Example("/relations/turn", {"law": "s3", "lineage_key": "edge"}, status=201),
     "beliefs_relations": lambda s: Example("/relations"),
     "beliefs_observe": lambda s: Example("/observations", observation(s, "o2"), status=201),
+    "beliefs_observations": lambda s: Example("/observations", query={"node": "a", "limit": 1}),
+    "beliefs_observation": lambda s: Example(f"/observations/{s.seen}"),
     "beliefs_observe_batch": lambda s: Example(
         "/observations/batch", [observation(s, "o2"), observation(s, "o3")], query={"atomic": "true"}, status=201
     ),
@@ -301,6 +303,7 @@ NAMING = frozenset(
         "agents_run",
         "agents_unfreeze",
         "beliefs_decision_of",
+        "beliefs_observation",
         "beliefs_observe",
         "beliefs_observe_batch",
         "beliefs_query",

@@ -138,7 +138,7 @@ def test_a_fault_of_ours_is_logged_by_its_request_and_not_shown(stage: Stage, ca
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("path", ["/nothing", "/records/x/y/z", "/observations"])
+@pytest.mark.parametrize("path", ["/nothing", "/records/x/y/z", "/beliefs/nothing"])
 def test_an_address_that_is_none_is_a_problem_document(stage: Stage, path: str) -> None:
     answer = agent(stage).get(path)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")

@@ -88,6 +88,17 @@ def config_document(config: MonitorConfig) -> dict[str, int | float]:
     return document
 
 
+def config_schema() -> dict[str, object]:
+    """The JSON Schema of the document, as far as a schema can tell."""
+    sizes = {key: {"type": "integer", "minimum": 1, "maximum": _LIMITS.get(key, _LIMIT)} for key in _SIZES}
+    guards = {key: {"type": "number", "minimum": 0} for key in _GUARDS}
+    run = {"type": "string", "minLength": 1, "maxLength": RUN_ID_CHARS}
+    told = {**sizes, **guards, "run_id": run}
+    defaults = asdict(MonitorConfig())
+    properties = {key: {**schema, "default": defaults[key]} for key, schema in told.items()}
+    return {"type": "object", "additionalProperties": False, "properties": properties}
+
+
 def config_json(config: MonitorConfig) -> str:
     """The text that `config_sha256` hashes."""
     return peer_json(config_document(config))
