@@ -141,8 +141,36 @@ def _shapes(cliques: Sequence[Clique], *, parents: Sequence[int], k: int) -> lis
 
 def _scheduled(parents: Sequence[int], *, shapes: Sequence[Shape]) -> list[tuple[Shape, list[int]]]:
     """Batches in order: always the shape that holds the longest chain up, so that the others gather meanwhile."""
-    depth = [0] * len(parents)
+    depth = _depths(parents)
     waiting = Counter(parent for parent in parents if parent >= 0)
+    ready: dict[Shape, list[int]] = {}
+    deepest: Counter[Shape] = Counter()
+
+    def now_ready(index: int) -> None:
+        ready.setdefault(shapes[index], []).append(index)
+        deepest[shapes[index]] = max(deepest[shapes[index]], depth[index])
+
+    for index in range(len(shapes)):
+        if not waiting[index]:
+            now_ready(index)
+    rounds = []
+    while ready:
+        shape = max(ready, key=lambda shape: (deepest[shape], len(ready[shape]), shape))
+        members = sorted(ready.pop(shape))
+        del deepest[shape]
+        rounds.append((shape, members))
+        for index in members:
+            parent = parents[index]
+            if parent >= 0:
+                waiting[parent] -= 1
+                if not waiting[parent]:
+                    now_ready(parent)
+    return rounds
+
+
+def _depths(parents: Sequence[int]) -> list[int]:
+    """How far each clique is from its root."""
+    depth = [0] * len(parents)
     children: dict[int, list[int]] = {}
     for index, parent in enumerate(parents):
         children.setdefault(parent, []).append(index)
@@ -152,22 +180,7 @@ def _scheduled(parents: Sequence[int], *, shapes: Sequence[Shape]) -> list[tuple
         for child in children.get(index, []):
             depth[child] = depth[index] + 1
             pending.append(child)
-    ready: dict[Shape, list[int]] = {}
-    for index, shape in enumerate(shapes):
-        if not waiting[index]:
-            ready.setdefault(shape, []).append(index)
-    rounds = []
-    while ready:
-        shape = max(ready, key=lambda shape: (max(depth[index] for index in ready[shape]), len(ready[shape]), shape))
-        members = sorted(ready.pop(shape))
-        rounds.append((shape, members))
-        for index in members:
-            parent = parents[index]
-            if parent >= 0:
-                waiting[parent] -= 1
-                if not waiting[parent]:
-                    ready.setdefault(shapes[parent], []).append(parent)
-    return rounds
+    return depth
 
 
 def _destination(

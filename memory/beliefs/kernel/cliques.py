@@ -14,7 +14,7 @@ from itertools import islice
 
 from memory.beliefs.kernel.blocks import Block, Component
 from memory.beliefs.kernel.merging import Pairs
-from memory.beliefs.kernel.ordering import FACTORED_FROM, Elimination, Graph, orders, usual
+from memory.beliefs.kernel.ordering import FACTORED_FROM, Elimination, Graph, is_hopeless, orders, usual
 from memory.beliefs.kernel.terms import Budget, Predicted
 
 # Measured: all that is asked of an entry, upwards, downwards and for the best assignment.
@@ -64,23 +64,28 @@ def predicted_of(cost: Cost, *, budget: Budget) -> Predicted:
     )
 
 
-def solved(parts: Sequence[Component], *, root: int, pairs: Pairs, k: int, budget: Budget) -> tuple[list[Solved], Cost]:
+def solved(
+    parts: Sequence[Component], *, root: int, pairs: Pairs, k: int, budget: Budget, tries_others: bool
+) -> tuple[list[Solved], Cost]:
     """Every block of more than one variable with its elimination: the usual one, and others only where the budget would
     be exceeded; and the cost of all blocks."""
     chosen = []
     n_lone = 0
+    most = _most_degree(k, budget=budget)
     for part in parts:
         for block in part.blocks:
             if is_lone(block, root=root):
                 n_lone += 1
                 continue
-            graph = _graph(block, root=root, pairs=pairs, k=k)
+            graph = _graph(block, root=root, pairs=pairs, k=k, most=most)
             elimination = usual(graph)
             chosen.append(Solved(block, graph, elimination, _cost(elimination, k=k)))
     roots = sum(k for part in parts if part.is_anchored and part.root != root)
     base = Cost(1 if n_lone else 0, k if roots or n_lone else 0, roots + n_lone * k)
     cost = sum((one.cost for one in chosen), base)
     if cost.is_within(budget):
+        return chosen, cost
+    if not tries_others or any(is_hopeless(one.graph) for one in chosen if one.cost.largest > budget.largest_entries):
         return chosen, cost
     for index in sorted(range(len(chosen)), key=lambda index: -chosen[index].cost.total):
         chosen[index] = _better(chosen[index], k=k, budget=budget)
@@ -119,7 +124,7 @@ def _better(one: Solved, *, k: int, budget: Budget) -> Solved:
     return best
 
 
-def _graph(block: Block, *, root: int, pairs: Pairs, k: int) -> Graph:
+def _graph(block: Block, *, root: int, pairs: Pairs, k: int, most: int) -> Graph:
     held = block.parent if block.is_anchored and block.parent != root else None
     near: dict[int, set[int]] = {node: set() for node in block.nodes}
     if held is not None:
@@ -129,7 +134,17 @@ def _graph(block: Block, *, root: int, pairs: Pairs, k: int) -> Graph:
         if low in near and high in near:
             near[low].add(high)
             near[high].add(low)
-    return Graph(near, held, k)
+    return Graph(near, held, k, most)
+
+
+def _most_degree(k: int, *, budget: Budget) -> int:
+    """The largest scope whose table the budget admits."""
+    if k == 1:
+        return budget.total_entries
+    degree, entries = 0, k
+    while entries * k <= budget.largest_entries:
+        degree, entries = degree + 1, entries * k
+    return max(degree, 2) if k >= FACTORED_FROM and 3 * k * k <= budget.largest_entries else degree
 
 
 def _cost(elimination: Elimination, *, k: int) -> Cost:

@@ -28,6 +28,8 @@ from memory.beliefs.kernel.terms import Budget, Certainty, Contradiction, Infere
 
 # exp of more than this leaves the range of a float.
 MOST_NATS = 700.0
+# The proposal is made in many attempts and read once: it may take this part of the entries of an exact answer.
+PROPOSAL_SHARE = 4
 
 
 def sampled(evidence: Evidence, *, is_bridge: Booleans, budget: Budget, seed: int, wants: Wants) -> Inference:
@@ -71,7 +73,8 @@ def sampled(evidence: Evidence, *, is_bridge: Booleans, budget: Budget, seed: in
 def _proposal(structure: Structure, *, pairs: Pairs, values: Floats, budget: Budget) -> tuple[Plan, Booleans]:
     """The plan over the edges of the kept pairs, and (P,) which pairs those are."""
     merged = replace(structure, src=pairs.low, dst=pairs.high)
-    is_kept = kept_pairs(merged, information=information(values), budget=budget)
+    limits = replace(budget, total_entries=max(1, budget.total_entries // PROPOSAL_SHARE))
+    is_kept = kept_pairs(merged, information=information(values), budget=limits)
     within = np.append(is_kept, True)[pairs.slot]
     plan = made(replace(structure, src=structure.src[within], dst=structure.dst[within]), budget=budget)
     assert isinstance(plan, Plan), "parallel edges do not change what a plan costs"

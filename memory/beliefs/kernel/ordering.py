@@ -22,15 +22,20 @@ Rule = Callable[[int, Neighbours], tuple[int, ...]]
 # From this many labels on a clique of three nodes is kept as two matrices.
 FACTORED_FROM = 8
 N_RANDOM_ORDERS = 8
+BEYOND = 1 << 60
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A block without its gauge vertex. `held` is never eliminated: the cut vertex, where it is a variable."""
+    """A block without its gauge vertex. `held` is never eliminated: the cut vertex, where it is a variable.
+
+    most : the largest degree that the budget admits; an elimination stops at the first vertex beyond it.
+    """
 
     neighbours: Neighbours
     held: int | None
     k: int
+    most: int
 
     def vertices(self) -> list[int]:
         return sorted(vertex for vertex in self.neighbours if vertex != self.held)
@@ -50,6 +55,19 @@ def orders(graph: Graph) -> Iterator[Elimination]:
         vertices = graph.vertices()
         shuffled = np.random.default_rng(seed).permutation(len(vertices)).tolist()
         yield _greedy(graph, _fill, ranks=dict(zip(vertices, shuffled, strict=True)))
+
+
+def is_hopeless(graph: Graph) -> bool:
+    """Whether no order can do: a part remains in which every vertex has too many neighbours."""
+    near = graph.copied()
+    light = [vertex for vertex, around in near.items() if len(around) <= graph.most]
+    while light:
+        vertex = light.pop()
+        for other in near.pop(vertex, ()):
+            near[other].discard(vertex)
+            if len(near[other]) == graph.most:
+                light.append(other)
+    return bool(near)
 
 
 def usual(graph: Graph) -> Elimination:
@@ -87,14 +105,23 @@ def _greedy(graph: Graph, rule: Rule, *, ranks: dict[int, int] | None = None) ->
         for vertex in touched:
             scores.pop(vertex, None)
         chosen = _free_round(free, near, k=graph.k) or _ruled_round(
-            live, near, rule=lambda vertex: rule(vertex, near), scores=scores, rank=rank
+            live, near, rule=lambda vertex: _capped(vertex, near, rule=rule, most=graph.most), scores=scores, rank=rank
         )
+        if len(near[chosen[0]]) > graph.most:
+            done.append((chosen[0], frozenset(near[chosen[0]])))
+            break
         touched = set()
         for vertex in chosen:
             touched |= _eliminate(vertex, near, done)
         live.difference_update(chosen)
         touched &= live
     return done
+
+
+def _capped(vertex: int, near: Neighbours, *, rule: Rule, most: int) -> tuple[int, ...]:
+    """The score of a vertex; one that cannot be eliminated within the budget comes last, and costs nothing to score."""
+    degree = len(near[vertex])
+    return rule(vertex, near) if degree <= most else (BEYOND, degree)
 
 
 def _free_round(free: set[int], near: Neighbours, *, k: int) -> list[int]:
@@ -152,6 +179,9 @@ def _fixed(graph: Graph, sequence: list[int]) -> Elimination:
     near = graph.copied()
     done: Elimination = []
     for vertex in sequence:
+        if len(near[vertex]) > graph.most:
+            done.append((vertex, frozenset(near[vertex])))
+            break
         _eliminate(vertex, near, done)
     return done
 

@@ -90,7 +90,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refused:
-    """The cheapest way that was found is over the budget."""
+    """The cheapest way that was found is over the budget; its cost is counted up to the first table that is."""
 
     is_bridge: Booleans
     cost: Predicted
@@ -111,13 +111,13 @@ def _kept(
     return made(Structure(group, n, root, *ends, prior_nodes), budget=Budget(*limits))
 
 
-def made(structure: Structure, *, budget: Budget) -> Plan | Refused:
-    """The plan of a question, made anew."""
+def made(structure: Structure, *, budget: Budget, tries_others: bool = True) -> Plan | Refused:
+    """The plan of a question, made anew; several orders are tried where the usual one is over the budget."""
     group, root = structure.group, structure.root
     pairs = merge(structure.n, src=structure.src, dst=structure.dst)
     parts = components(structure.n, root=root, pairs=pairs, prior_nodes=structure.prior_nodes)
     is_bridge = bridges(parts, pairs=pairs)
-    chosen, cost = solved(parts, root=root, pairs=pairs, k=group.k, budget=budget)
+    chosen, cost = solved(parts, root=root, pairs=pairs, k=group.k, budget=budget, tries_others=tries_others)
     if not cost.is_within(budget):
         return Refused(is_bridge, predicted_of(cost, budget=budget))
     found = cliques(chosen, parts=parts, root=root, pairs=pairs)

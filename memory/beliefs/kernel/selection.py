@@ -30,13 +30,13 @@ def kept_pairs(structure: Structure, *, information: Floats, budget: Budget) -> 
     order = np.argsort(-information, kind="stable")
     forest, rest = _forest(structure, order)
     kept = _sorted(forest)
-    plan = made(_only(structure, kept), budget=budget)
+    plan = made(_only(structure, kept), budget=budget, tries_others=False)
     if isinstance(plan, Refused):
         raise WidthExceeded(plan.cost.width, plan.cost.largest_entries, plan.cost.total_entries)
     step, begin, n_failures = max(1, len(rest) // FIRST_PART), 0, 0
     while begin < len(rest) and n_failures < MOST_FAILURES:
         more = _sorted([*kept.tolist(), *rest[begin : begin + step]])
-        attempt = made(_only(structure, more), budget=budget)
+        attempt = made(_only(structure, more), budget=budget, tries_others=False)
         if not isinstance(attempt, Refused):
             kept, begin = more, begin + step
         elif step > 1:

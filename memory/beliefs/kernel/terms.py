@@ -28,12 +28,12 @@ class InvalidInput(ValueError):
 
 
 class WidthExceeded(ValueError):
-    """An exact answer needs more than the budget allows: `largest` entries in one clique of `width` + 1 nodes, `total`
-    in all of them."""
+    """An exact answer needs more than the budget allows: at least `largest` entries in one clique of `width` + 1 nodes,
+    and at least `total` in all of them."""
 
     def __init__(self, width: int, largest: int, total: int) -> None:
         super().__init__(
-            f"an exact answer needs a clique of {width + 1} nodes, {largest} entries in it, {total} in all"
+            f"an exact answer needs at least {largest} entries in a clique of {width + 1} nodes, and {total} in all"
         )
         self.width = width
         self.largest = largest
