@@ -29,6 +29,7 @@ from memory.api.reference import Reference
 from memory.base import doors
 from memory.base.bodies import read_json, require_type
 from memory.beliefs.api import routes as beliefs
+from memory.calibration.api import routes as calibration
 from memory.checks.api import routes as checks
 from memory.facts.api import routes as facts
 from memory.interchange.api import routes as interchange
@@ -133,7 +134,8 @@ def build() -> Api:
         urls_namespace="api", parser=StrictParser(), renderer=JsonRenderer(), docs=Reference(),
     )  # fmt: skip
     explain(site)
-    for routes in (ledger, agents, checks, records, lineage, facts, tombstones, beliefs, interchange):
+    # Calibration first: the name of a run may hold slashes, so `/monitors/{run_id}` would take its report for one.
+    for routes in (ledger, agents, checks, records, lineage, facts, tombstones, calibration, beliefs, interchange):
         site.add_router(PREFIX, routes.router)
     return site
 

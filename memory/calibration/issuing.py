@@ -93,11 +93,12 @@ class Places:
             run, relation, family = key
             segment = SegmentState(
                 namespace_id=self.namespace, monitor_run=run, relation_type=relation, source_family=family,
-                first_seq=seq, n_tracked=0, n_labeled=0, last_forecast=place, last_label=None, reference=b"",
+                first_seq=seq, seq=seq, n_tracked=0, n_labeled=0, last_forecast=place, last_label=None, reference=b"",
                 current=b"", watch=b"",
             )  # fmt: skip
             self.segments[key] = segment
         segment.n_tracked += 1
+        segment.seq = seq
         segment.last_forecast = place
         self.changed.add(key)
         return segment.n_tracked
@@ -107,11 +108,12 @@ class Places:
         fresh = [self.segments[key] for key in sorted(self.changed - self.known)]
         sql.insert(SegmentState, [segment_row(segment) for segment in fresh])
         sql.run_many(
-            "UPDATE memory_segmentstate SET n_tracked = %s, last_forecast = %s WHERE namespace_id = %s"
+            "UPDATE memory_segmentstate SET n_tracked = %s, last_forecast = %s, seq = %s WHERE namespace_id = %s"
             " AND monitor_run = %s AND relation_type = %s AND source_family = %s",
             [
-                [self.segments[key].n_tracked, self.segments[key].last_forecast, self.namespace, *key]
-                for key in sorted(self.changed & self.known)
+                [one.n_tracked, one.last_forecast, one.seq, self.namespace, *key]
+                for key, one in sorted(self.segments.items())
+                if key in self.changed & self.known
             ],
         )
 

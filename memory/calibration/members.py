@@ -27,16 +27,22 @@ class Member:
     true_index: int
 
 
-def members(namespace: int, key: Key, span: Span) -> list[Member]:
-    """The members whose first labels arrived at places (start, end], with the labels that count now, in order."""
+def members(namespace: int, key: Key, span: Span, *, seq: int | None = None) -> list[Member]:
+    """The members whose first labels arrived at places (start, end], in order, with the labels that count.
+
+    seq : those that count by that entry; now without one.
+    """
     column, where, values = scope_of(key)
+    counts, cut = "l.until_seq IS NULL", []
+    if seq is not None:
+        counts, cut = "l.seq <= %s AND (l.until_seq IS NULL OR l.until_seq > %s)", [seq, seq]
     rows = sql.fetch(
         f"SELECT l.observation, l.{column}, f.posterior, l.true_index FROM memory_labelstate l"
         " JOIN memory_forecaststate f ON f.namespace_id = l.namespace_id AND f.monitor_run = l.monitor_run"
         " AND f.observation = l.observation"
-        f" WHERE l.namespace_id = %s AND {where} AND l.{column} > %s AND l.{column} <= %s AND l.until_seq IS NULL"
+        f" WHERE l.namespace_id = %s AND {where} AND l.{column} > %s AND l.{column} <= %s AND {counts}"
         f" ORDER BY l.{column}",
-        [namespace, *values, span.start, span.end],
+        [namespace, *values, span.start, span.end, *cut],
     )
     return [Member(sql.as_id(row[0]), row[1], None if row[2] is None else bytes(row[2]), row[3]) for row in rows]
 

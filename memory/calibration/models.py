@@ -273,7 +273,8 @@ class LabelState(Projection):
 class SegmentState(Projection):
     """A segment at the head: its counts, the exact sums of both windows, and the watch (of one family alone).
 
-    `source_family` is EVERY_FAMILY for all together. `last_forecast` and `last_label` are places in the run.
+    `source_family` is EVERY_FAMILY for all together. `seq` is the last entry that added a forecast or a label;
+    `last_forecast` and `last_label` are places in the run.
     """
 
     pk = models.CompositePrimaryKey("namespace_id", "monitor_run", "relation_type", "source_family")
@@ -282,6 +283,7 @@ class SegmentState(Projection):
     relation_type = models.UUIDField()
     source_family = models.UUIDField()
     first_seq = models.BigIntegerField()
+    seq = models.BigIntegerField()
     n_tracked = models.BigIntegerField()
     n_labeled = models.BigIntegerField()
     last_forecast = models.BigIntegerField()

@@ -99,13 +99,15 @@ def _segments(namespace: int) -> dict[tuple[UUID, UUID, UUID], SegmentState]:
 
 
 def _count(namespace: int, segment: SegmentState) -> None:
-    """How many labels the segment has, and the last of them."""
+    """How many labels the segment has, the last of them, and the last entry that said anything."""
     run, relation, family = key_of(segment)
     rows = LabelState.objects.filter(namespace=namespace, monitor_run=run, relation_type=relation)
     if family != EVERY_FAMILY:
         rows = rows.filter(source_family=family)
     segment.n_labeled = rows.filter(is_first=True).count()
-    segment.last_label = rows.order_by("-place").values_list("place", flat=True).first()
+    last = rows.order_by("-place").values_list("place", "seq").first()
+    if last is not None:
+        segment.last_label, segment.seq = last[0], max(segment.seq, last[1])
 
 
 def _rewatched(namespace: int, segment: SegmentState, among: Iterable[SegmentState]) -> None:

@@ -282,15 +282,15 @@ class Scoring:
         for key, watch in self.watches.items():
             self.segments[key].watch = watch.packed
         sql.run_many(
-            "UPDATE memory_segmentstate SET n_labeled = %s, last_label = %s, reference = %s, current = %s, watch = %s"
-            " WHERE namespace_id = %s AND monitor_run = %s AND relation_type = %s AND source_family = %s",
+            "UPDATE memory_segmentstate SET n_labeled = %s, last_label = %s, reference = %s, current = %s, watch = %s,"
+            " seq = %s WHERE namespace_id = %s AND monitor_run = %s AND relation_type = %s AND source_family = %s",
             [self._segment_values(key) for key in sorted(self.touched)],
         )
 
     def _segment_values(self, key: Key) -> list[Any]:
         segment = self.segments[key]
         return [
-            segment.n_labeled, segment.last_label, segment.reference, segment.current, segment.watch,
+            segment.n_labeled, segment.last_label, segment.reference, segment.current, segment.watch, self.seq,
             self.namespace, *key,
         ]  # fmt: skip
 

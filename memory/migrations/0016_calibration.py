@@ -33,6 +33,7 @@ class Migration(migrations.Migration):
                 ("relation_type", models.UUIDField()),
                 ("source_family", models.UUIDField()),
                 ("first_seq", models.BigIntegerField()),
+                ("seq", models.BigIntegerField()),
                 ("n_tracked", models.BigIntegerField()),
                 ("n_labeled", models.BigIntegerField()),
                 ("last_forecast", models.BigIntegerField()),

@@ -180,6 +180,12 @@ def brier_parts(sums: ExactSums, *, n_bins: int) -> BrierParts:
     return BrierParts(brier, reliability, resolution, base * (1 - base))
 
 
+def residual_cells(rows: Floats, *, n_bins: int) -> Floats:
+    """(n, CELLS) the residual of each row of statistics on the fine grid."""
+    start = _TOTALS + _PER_BIN * n_bins
+    return rows[:, start : start + CELLS]
+
+
 def residuals(sums: ExactSums, *, n_bins: int) -> Floats:
     """(CELLS,) residual mass of each cell of the fine grid, as a share of the window."""
     start = _TOTALS + _PER_BIN * n_bins

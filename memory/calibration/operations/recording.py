@@ -15,7 +15,7 @@ from memory.beliefs.kernel.acts import OutcomeDocument, label_index
 from memory.beliefs.models import Observation
 from memory.beliefs.relations import Relation, relations_by_id
 from memory.calibration.kernel.labelling import Told, adds, labeled_at
-from memory.calibration.models import LabelOutcome
+from memory.calibration.models import Alarm, LabelOutcome
 from memory.calibration.operations.tipping import drafts_of
 from memory.calibration.scoring import Scoring, Taken
 from memory.ledger import drafts as drafting
@@ -29,7 +29,7 @@ from memory.ledger.queries.contents import contents_of, name_ids, names_of
 class Recorded:
     """The answer to one label. `recorded` is false where it says what stands already.
 
-    `alarms` are the ids of those that it tipped; `flags` warn of its instants.
+    `alarms` are the ids of those that it tipped; `flags` warn of its instants; `replayed`: no entry was written.
     """
 
     outcome_event_id: str
@@ -40,6 +40,7 @@ class Recorded:
     seq: int
     alarms: tuple[UUID, ...] = ()
     flags: tuple[str, ...] = ()
+    replayed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,7 @@ def _record(by: Actor, documents: Sequence[OutcomeDocument], *, spares: bool) ->
     request = [_request(document) for document in documents] if by.idempotency_key else None
     with opened(by, verb="label", need=gate.WRITE, request=request, names=book) as entry:
         if entry.replayed_seq is not None:
-            return list(_again(by.namespace, entry.replayed_seq, documents))
+            return _again(by.namespace, entry.replayed_seq, documents, spares=spares)
         desk = _Desk.of(entry, book, named)
         answers: list[Recorded | DomainError] = []
         for index, (document, identity) in enumerate(zip(named, identities, strict=True)):
@@ -177,7 +178,7 @@ class _Desk:
         assert label is not None
         return Recorded(
             str(document.outcome_event_id), document.observation_id, recorded=False, correction=document.is_correction,
-            id=label.id, seq=label.seq,
+            id=label.id, seq=label.seq, replayed=True,
         )  # fmt: skip
 
     def _enter(self, label: Standing, document: OutcomeDocument, before: Standing | None) -> tuple[UUID, ...]:
@@ -242,24 +243,56 @@ def _standing(namespace: int, observations: Sequence[UUID], names: Sequence[UUID
     ]  # fmt: skip
 
 
-def _again(namespace: int, seq: int, documents: Sequence[OutcomeDocument]) -> list[Recorded]:
-    """The answers of the entry that the same request has written."""
-    rows = list(LabelOutcome.objects.filter(namespace=namespace, seq=seq).order_by("item"))
-    about = dict(
-        Observation.objects.filter(namespace=namespace, id__in=[row.observation for row in rows]).values_list(
-            "id", "name"
-        )
-    )
-    texts = names_of(namespace, [*about.values(), *(row.name for row in rows)])
-    written = {texts.get(about[row.observation], ""): row for row in rows}
-    told = []
-    for document in documents:
-        row = written.get(document.observation_id)
-        event = document.outcome_event_id or ("" if row is None else texts.get(row.name, ""))
+def _again(
+    namespace: int, seq: int, documents: Sequence[OutcomeDocument], *, spares: bool
+) -> list[Recorded | DomainError]:
+    """The answers of the entry that the same request has written, rebuilt from its rows."""
+    about = {"namespace": namespace, "seq": seq}
+    rows = list(LabelOutcome.objects.filter(**about).order_by("item"))
+    tipped: dict[UUID, list[UUID]] = {}
+    for label, alarm in Alarm.objects.filter(**about).order_by("item").values_list("label", "id"):
+        tipped.setdefault(label, []).append(alarm)
+    ids_seen = {row.observation for row in rows}
+    observations = {row.id: row for row in Observation.objects.filter(namespace=namespace, id__in=ids_seen)}
+    at = Entry.objects.values_list("recorded_at", flat=True).get(**about).timestamp()
+    texts = names_of(namespace, [*(row.name for row in rows), *(one.name for one in observations.values())])
+    left = list(rows)
+    told: list[Recorded | DomainError] = []
+    for index, document in enumerate(documents):
+        wanted = (document.observation_id, document.outcome_event_id)
+        row = next(
+            (
+                row for row in left
+                if texts.get(observations[row.observation].name) == wanted[0]
+                and wanted[1] in (None, texts.get(row.name))
+            ),
+            None,
+        )  # fmt: skip
+        if row is None:
+            standing = _answered_by(namespace, document)
+            if isinstance(standing, DomainError) and not spares:
+                raise moved(standing, index) if len(documents) > 1 else standing
+            told.append(standing)
+            continue
+        left.remove(row)
+        recorded_at = at if row.recorded_at is None else row.recorded_at
+        flags = ("clock_skew",) if recorded_at < observations[row.observation].observed_at else ()
         told.append(
             Recorded(
-                event, document.observation_id, recorded=False, correction=document.is_correction,
-                id=None if row is None else row.id, seq=seq,
+                texts.get(row.name, ""), document.observation_id, recorded=True, correction=document.is_correction,
+                id=row.id, seq=seq, alarms=tuple(tipped.get(row.id, ())), flags=flags, replayed=True,
             )
         )  # fmt: skip
     return told
+
+
+def _answered_by(namespace: int, document: OutcomeDocument) -> Recorded | DomainError:
+    """The answer to a label of a repeated request that its entry holds no row of: another one says it."""
+    observation = _observations(namespace, {document.observation_id}).get(document.observation_id)
+    standing = [] if observation is None else _standing(namespace, [observation.id], [])
+    if not standing:
+        return Conflict("This was refused when it was sent first; send it as a request of its own.")
+    return Recorded(
+        document.outcome_event_id or "", document.observation_id, recorded=False, correction=document.is_correction,
+        id=standing[-1].id, seq=standing[-1].seq, replayed=True,
+    )  # fmt: skip

@@ -1,0 +1,151 @@
+"""The watch over a family at a point: what its processes hold, their course, and how late labels come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memory.base.asof import AsOf
+from memory.calibration.kernel import processes
+from memory.calibration.kernel.watching import ALPHA, change_threshold
+from memory.calibration.models import EVERY_FAMILY, ForecastState, LabelState, ProcessRestart, SegmentState
+
+POINTS = 2_000
+RECENT = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class WatchRow:
+    """Logs in nats after the last label; `log_change` is None before the first bet of an epoch."""
+
+    epoch: int
+    log_evidence: float
+    evidence_threshold: float
+    log_change: float | None
+    change_threshold: float
+    log_order: float
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The processes after one label: its number in the family, the entry, and the logs."""
+
+    n_labels: int
+    seq: int
+    log_evidence: float
+    log_change: float | None
+    log_order: float
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """The processes began again after this many labels; evidence is held against the threshold from then on."""
+
+    n_labels: int
+    seq: int
+    cause: str
+    epoch: int
+    evidence_threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """What the processes went through, thinned to POINTS: of each stretch the label with the most evidence stays."""
+
+    points: list[Point]
+    restarts: list[Restart]
+    evidence_threshold: float
+    change_threshold: float
+    n_labels: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """Seconds from observation to label over the last labels. The curve has (seconds, share labelled by then)."""
+
+    n: int
+    median: float
+    ninth_decile: float
+    curve: list[tuple[float, float]]
+
+
+def standing_watch(at: AsOf, segment: SegmentState) -> WatchRow:
+    """The processes of a family at the point."""
+    restarts = _restarts(at, segment)
+    last = _labels(at, segment).order_by("-place_in_family").first()
+    epoch = restarts[-1].epoch if restarts else 1
+    is_fresh = last is None or (bool(restarts) and (restarts[-1].seq, restarts[-1].item) > (last.seq, last.item))
+    return WatchRow(
+        epoch,
+        0.0 if is_fresh or last is None else last.log_evidence or 0.0,
+        _threshold(epoch),
+        None if is_fresh or last is None else last.log_change,
+        change_threshold(_n_segments(at, segment)),
+        0.0 if last is None else last.log_order or 0.0,
+    )
+
+
+def course(at: AsOf, segment: SegmentState, *, n_points: int = POINTS) -> Course:
+    """The course of the processes of a family up to the point."""
+    columns = ("place_in_family", "seq", "log_evidence", "log_change", "log_order")
+    rows = list(_labels(at, segment).order_by("place_in_family").values_list(*columns))
+    stretch = max(1, -(-len(rows) // n_points))
+    points = [
+        Point(*max(rows[start : start + stretch], key=lambda row: row[2] or 0.0))
+        for start in range(0, len(rows), stretch)
+    ]
+    if rows and points[-1].n_labels != rows[-1][0]:
+        points.append(Point(*rows[-1]))
+    places = np.array([row[1] for row in rows], np.int64)
+    restarts = [
+        Restart(int(np.searchsorted(places, row.seq, side="right")), row.seq, row.cause, row.epoch,
+                _threshold(row.epoch))
+        for row in _restarts(at, segment)
+    ]  # fmt: skip
+    return Course(points, restarts, _threshold(1), change_threshold(_n_segments(at, segment)), len(rows))
+
+
+def label_lag(at: AsOf, segment: SegmentState, *, n_recent: int = RECENT) -> Lag | None:
+    """How late the last labels came; None without one."""
+    labels = _labels(at, segment)
+    order = "-place_in_relation" if segment.source_family == EVERY_FAMILY else "-place_in_family"
+    recent = list(labels.order_by(order).values_list("observation", "labeled_at")[:n_recent])
+    if not recent:
+        return None
+    observed = dict(
+        ForecastState.objects.filter(
+            namespace=at.namespace, monitor_run=segment.monitor_run, observation__in=[row[0] for row in recent]
+        ).values_list("observation", "observed_at")
+    )
+    lags = np.sort([labeled_at - observed[observation] for observation, labeled_at in recent])
+    shares = np.linspace(0.05, 1.0, 20)
+    curve = [(float(np.quantile(lags, share)), float(share)) for share in shares]
+    return Lag(len(lags), float(np.median(lags)), float(np.quantile(lags, 0.9)), curve)
+
+
+def _labels(at: AsOf, segment: SegmentState) -> Any:
+    return LabelState.objects.filter(**_about(at, segment), is_first=True)
+
+
+def _about(at: AsOf, segment: SegmentState) -> dict[str, Any]:
+    about = {
+        "namespace": at.namespace, "monitor_run": segment.monitor_run, "relation_type": segment.relation_type,
+        "seq__lte": at.seq,
+    }  # fmt: skip
+    return about if segment.source_family == EVERY_FAMILY else {**about, "source_family": segment.source_family}
+
+
+def _restarts(at: AsOf, segment: SegmentState) -> Sequence[ProcessRestart]:
+    return list(ProcessRestart.objects.filter(**_about(at, segment)).order_by("seq", "item"))
+
+
+def _n_segments(at: AsOf, segment: SegmentState) -> int:
+    rows = SegmentState.objects.filter(namespace=at.namespace, monitor_run=segment.monitor_run, first_seq__lte=at.seq)
+    return rows.exclude(source_family=EVERY_FAMILY).count()
+
+
+def _threshold(epoch: int) -> float:
+    return -float(np.log(processes.level_of(ALPHA, epoch)))
