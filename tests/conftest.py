@@ -9,6 +9,7 @@ Invariants
 """
 
 import os
+import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
@@ -30,24 +31,23 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci" if "C
 
 @contextmanager
 def lifted_triggers(connection: BaseDatabaseWrapper) -> Iterator[None]:
-    """Take the triggers of a database away and put the same ones back, also when the body fails."""
-    with connection.cursor() as cursor:
-        if connection.vendor == "postgresql":
+    """Let no trigger of this connection fire until the body ends, also when it fails."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
             cursor.execute("SET session_replication_role = replica")
             try:
                 yield
             finally:
                 cursor.execute("SET session_replication_role = origin")
-            return
-        cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND sql IS NOT NULL")
-        triggers = cursor.fetchall()
-        for name, _ in triggers:
-            cursor.execute(f"DROP TRIGGER {connection.ops.quote_name(name)}")
-        try:
-            yield
-        finally:
-            for _, statement in triggers:
-                cursor.execute(statement)
+        return
+    connection.ensure_connection()
+    database: sqlite3.Connection = connection.connection
+    fired = database.getconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER)
+    database.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, False)
+    try:
+        yield
+    finally:
+        database.setconfig(sqlite3.SQLITE_DBCONFIG_ENABLE_TRIGGER, fired)
 
 
 # Django writes these with the tables, the same for every test.

@@ -113,9 +113,22 @@ def name_of(attack: Attack) -> str:
     return attack.__name__
 
 
-@pytest.fixture
-def store() -> Store:
+@pytest.fixture(scope="module")
+def store(around_all: None) -> Store:
+    """Each attack is undone."""
     return Store()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def elsewhere(around_all: None) -> Store:
+    return Store("elsewhere")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_a_checkpoint(around_all: None) -> World:
+    world = World("without-a-checkpoint")
+    world.save("a note")
+    return world
 
 
 def test_a_store_that_nobody_touched_has_no_fault(store: Store) -> None:
@@ -169,10 +182,8 @@ def test_an_erased_text_is_neither_ok_nor_failed(store: Store) -> None:
     assert (found.content, found.n_erased, found.faults) == ("erased", 2, [])
 
 
-def test_a_log_without_a_checkpoint_is_not_said_to_be_included_in_one() -> None:
-    world = World()
-    world.save("a note")
-    assert scan(world.namespace).inclusion == "not_checked"
+def test_a_log_without_a_checkpoint_is_not_said_to_be_included_in_one(without_a_checkpoint: World) -> None:
+    assert scan(without_a_checkpoint.namespace).inclusion == "not_checked"
 
 
 def test_a_fault_says_where_and_shows_both_sides(store: Store) -> None:
@@ -223,28 +234,32 @@ def test_without_the_check_of_the_kept_checkpoint_nobody_would_notice(
     assert attacked(store, attack, kept=store.late.note).is_clean
 
 
-def of_another_namespace(store: Store) -> str:
-    return Store("elsewhere").late.note
+def of_another_namespace(_: Store, elsewhere: Store) -> str:
+    return elsewhere.late.note
 
 
-def with_another_root(store: Store) -> str:
+def with_another_root(store: Store, _: Store) -> str:
     signed = note.parse(store.late.note)
     forged = note.Checkpoint(signed.checkpoint.origin, signed.checkpoint.size, os.urandom(32))
     return note.format_note(note.SignedNote(forged, signed.signatures))
 
 
-PRESENTED: dict[Callable[[Store], str], str] = {
+def with_another_key(store: Store, _: Store) -> str:
+    return attacks.foreign_note(store)
+
+
+PRESENTED: dict[Callable[[Store, Store], str], str] = {
     of_another_namespace: "origin_mismatch",
     with_another_root: "signature_invalid",
-    attacks.foreign_note: "key_unknown",
+    with_another_key: "key_unknown",
 }
 
 
 @pytest.mark.parametrize("made", PRESENTED, ids=name_of)
 def test_a_kept_checkpoint_that_is_none_of_this_log_is_refused_and_taints_nothing_else(
-    made: Callable[[Store], str], store: Store
+    made: Callable[[Store, Store], str], store: Store, elsewhere: Store
 ) -> None:
-    found = scan(store.namespace, kept=made(store))
+    found = scan(store.namespace, kept=made(store, elsewhere))
     assert codes(found) == {PRESENTED[made]}
     assert (found.content, found.inclusion, found.consistency) == ("ok", "ok", "failed")
 

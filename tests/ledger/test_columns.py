@@ -45,11 +45,17 @@ ADDRESS = {"namespace_id", "seq", "item", "part"}
 FILLED = [model for model in GUARDED if model not in NO_OPERATION_YET]
 
 
-@pytest.mark.parametrize("model", FILLED, ids=lambda model: model.__name__)
-def test_no_column_of_a_table_can_be_changed_unnoticed(model: type[models.Model]) -> None:
+@pytest.fixture(scope="module")
+def world(around_all: None) -> World:
+    """Each attack is undone."""
     world = World()
     populate(world)
     remove_bare_rows(world)
+    return world
+
+
+@pytest.mark.parametrize("model", FILLED, ids=lambda model: model.__name__)
+def test_no_column_of_a_table_can_be_changed_unnoticed(model: type[models.Model], world: World) -> None:
     where = {"pk": world.namespace} if model is Namespace else {"namespace": world.namespace}
     row = model._default_manager.filter(**where).order_by("pk").last()
     assert row is not None
