@@ -99,6 +99,13 @@ def unpacked(value: Any) -> Floats:
     return np.frombuffer(bytes(value), dtype="<f8")
 
 
+def packed_rows(values: Sequence[Any], *, size: int) -> Floats:
+    """(E, S) float64 of E such vectors; none is uniform."""
+    uniform = packed(np.full(size, 1.0 / size))
+    told = b"".join([uniform if value is None else bytes(value) for value in values])
+    return np.frombuffer(told, dtype="<f8").reshape(len(values), size)
+
+
 def flags_of(namespace: int, ids: Sequence[UUID]) -> dict[UUID, tuple[Flag, ...]]:
     """{observation: what its vectors warn of}; an erased one warns of nothing."""
     found: dict[UUID, tuple[Flag, ...]] = {}

@@ -147,6 +147,11 @@ def speaking(said: list[Said], *, seq: int, at: float, tags: frozenset[str], amo
     return {one.id: one for _, one, is_lost in newest.values() if not is_lost}
 
 
+def nodes_of(world: World, texts: str) -> dict[str, bytes]:
+    """The nodes that have a name here."""
+    return {text: id.bytes for text, id in name_ids(world.namespace, texts).items()}
+
+
 def ids_of(edges: Iterator[LightEdge] | tuple[LightEdge, ...] | list[LightEdge]) -> list[str]:
     return [edge.observation_id.decode() for edge in edges]
 
@@ -164,7 +169,7 @@ def test_what_may_speak_is_what_a_model_says(
     head = world.now().seq
     seq = max(bound.seq, head - back)
     moment = Moment(world.namespace, bound.name, seq, at, tuple(sorted(tags)))
-    names = name_ids(world.namespace, NODES)
+    names = nodes_of(world, NODES)
     every = speaking(said, seq=seq, at=at, tags=tags, among=None)
     store = Evidence(moment)
     for frontier in ("a", "bc"):
@@ -223,7 +228,7 @@ def test_a_search_over_the_store_is_a_search_in_memory() -> None:
             f"o{number}", source, target, [0.5 + 0.05 * number, 0.5 - 0.05 * number], observed_at=float(number % 3)
         )
     moment = Moment(world.namespace, bound.name, world.now().seq, 10.0)
-    names = name_ids(world.namespace, "abcdef")
+    names = nodes_of(world, "abcdef")
     every = list(Evidence(moment).between(list(names.values())))
     assert len(every) == len(ends)
     for policy in ("recent", "coverage", "cycle_aware"):
@@ -242,7 +247,7 @@ def test_without_its_rules_the_model_is_another(monkeypatch: pytest.MonkeyPatch)
     for id, at in (("o1", 1.0), ("o2", 2.0)):
         world.observe(id, "a", "b", [0.9, 0.1], observed_at=at, evidence_family="one")
     world.observe("o3", "a", "b", [0.9, 0.1], derived_from=["o2"], observed_at=3.0, evidence_family="one")
-    here = list(name_ids(world.namespace, "ab").values())
+    here = list(nodes_of(world, "ab").values())
 
     def speaks() -> list[str]:
         return ids_of(Evidence(Moment(world.namespace, bound.name, world.now().seq, 9.0)).between(here))

@@ -18,6 +18,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import permutations
 
 import numpy as np
@@ -28,6 +29,7 @@ from memory.beliefs.kernel.hashing import peer_sha256
 from memory.beliefs.kernel.reading import identifier, shown
 
 MAX_LABELS = 256
+KEPT_FINGERPRINTS = 64
 
 _CYCLIC = re.compile(r"cyclic:([0-9]{1,9})")
 
@@ -118,8 +120,9 @@ def law_document(law: Law) -> dict[str, object]:
     }
 
 
+@lru_cache(maxsize=KEPT_FINGERPRINTS)
 def fingerprint(law: Law) -> str:
-    """SHA-256 of the document, 64 hex digits."""
+    """SHA-256 of the document, 64 hex digits; made once for each law, which never changes."""
     return peer_sha256(law_document(law))
 
 

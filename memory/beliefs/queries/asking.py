@@ -14,9 +14,10 @@ from uuid import UUID
 
 import numpy as np
 
+from memory.base import sql
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid
-from memory.beliefs.kernel.answering import DEFAULT_SETTINGS, Answer, Used, answer, stacked
+from memory.beliefs.kernel.answering import DEFAULT_SETTINGS, Answer, Used, answer
 from memory.beliefs.kernel.capsule import capsule
 from memory.beliefs.kernel.discovery import retrieve_around
 from memory.beliefs.kernel.engine import DEFAULT_BUDGET
@@ -24,11 +25,10 @@ from memory.beliefs.kernel.laws import Law
 from memory.beliefs.kernel.questions import InferenceSettings, QueryDocument
 from memory.beliefs.kernel.retrieval import Retrieved, retrieve_listed
 from memory.beliefs.kernel.terms import Budget
-from memory.beliefs.models import ObservationState
 from memory.beliefs.profiles import Profile
-from memory.beliefs.queries.evidence import Evidence, Listed, Moment, listed
+from memory.beliefs.queries.evidence import Evidence, Listed, Moment, listed, node_keys
 from memory.beliefs.relations import Relation, no_law, relations
-from memory.beliefs.states import unpacked
+from memory.beliefs.states import packed_rows
 from memory.ledger.queries.contents import name_ids, names_of
 
 CHUNK = 400
@@ -85,8 +85,8 @@ def ask(
         raise no_law(query.relation_type)
     moment = Moment(at.namespace, NOBODY if relation is None else relation.name, at.seq, as_of, query.tags)
     names = name_ids(at.namespace, query.nodes)
-    asked: list[Hashable] = [names.get(node, node) for node in query.nodes]
-    retrieved, between, ids = _retrieve(moment, query, asked, names.get(query.root, query.root), profile)
+    asked = node_keys(names, query.nodes)
+    retrieved, between, ids = _retrieve(moment, query, asked, asked[query.nodes.index(query.root)], profile)
     nodes = _texts(at.namespace, retrieved.nodes, dict(zip(asked, query.nodes, strict=True)))
     used = _used(at.namespace, retrieved, ids, nodes, standing)
     found = answer(
@@ -97,7 +97,7 @@ def ask(
     hidden = {known_as(key): reason for key, reason in between.hidden.items()}
     hidden |= {known_as(edge.observation_id): "limit" for edge in between.edges if edge.observation_id not in chosen}
     ends = {known_as(key): (nodes[source], nodes[target]) for key, (source, target) in between.ends.items()}
-    known = {known_as(key): id for key, id in ids.items()}
+    known = {known_as(key): sql.as_id(id) for key, id in ids.items()}
     return Asking(at, as_of, relation, found, retrieved, hidden, known, ends)
 
 
@@ -113,7 +113,7 @@ def _instant(at: AsOf, query: QueryDocument) -> float:
 
 def _retrieve(
     moment: Moment, query: QueryDocument, nodes: Sequence[Hashable], root: Hashable, profile: Profile
-) -> tuple[Retrieved, Listed, dict[Hashable, UUID]]:
+) -> tuple[Retrieved, Listed, dict[Hashable, Any]]:
     """What is used, what else lies between the nodes, and the stored ids of all."""
     limit, policy = query.max_observations, query.retrieval_policy
     if query.is_discovery:
@@ -131,34 +131,34 @@ def _retrieve(
 
 def _texts(namespace: int, nodes: Sequence[Hashable], known: Mapping[Hashable, str]) -> dict[Hashable, str]:
     """What the nodes are called; one whose name is erased goes by its id."""
-    wanted = [node for node in nodes if node not in known and isinstance(node, UUID)]
-    found = names_of(namespace, wanted) if wanted else {}
-    return {node: known[node] if node in known else found.get(_id(node), f"erased {node}") for node in nodes}
-
-
-def _id(node: Hashable) -> UUID:
-    assert isinstance(node, UUID)
-    return node
+    ids: dict[Hashable, UUID] = {
+        node: UUID(bytes=node) for node in nodes if node not in known and isinstance(node, bytes)
+    }
+    found = names_of(namespace, ids.values()) if ids else {}
+    return {node: known[node] if node in known else found.get(ids[node], f"erased {ids[node]}") for node in nodes}
 
 
 def _used(
-    namespace: int, retrieved: Retrieved, ids: Mapping[Hashable, UUID], nodes: Mapping[Hashable, str], law: Law
+    namespace: int, retrieved: Retrieved, ids: Mapping[Hashable, Any], nodes: Mapping[Hashable, str], law: Law
 ) -> Used:
     """The vectors of what is used, in its order."""
     wanted = [ids[edge.observation_id] for edge in retrieved.edges]
-    rows: dict[UUID, tuple[Any, Any, float]] = {}
+    rows: dict[Any, tuple[Any, Any, float]] = {}
     for chunk in batched(wanted, CHUNK):
-        found = ObservationState.objects.filter(namespace=namespace, id__in=chunk)
-        told = found.values_list("id", "posterior", "prior", "trust")
-        rows.update({id: (posterior, prior, trust) for id, posterior, prior, trust in told})
+        found = sql.fetch(
+            "SELECT id, posterior, prior, trust FROM memory_observationstate"
+            f" WHERE namespace_id = %s AND id IN ({', '.join(['%s'] * len(chunk))})",
+            [namespace, *chunk],
+        )
+        rows.update({id: told for id, *told in found})
     place = {node: index for index, node in enumerate(nodes)}
     vectors = [rows[id] for id in wanted]
     return Used(
         ids=tuple(known_as(edge.observation_id) for edge in retrieved.edges),
         source=np.array([place[edge.source] for edge in retrieved.edges], dtype=np.intp),
         target=np.array([place[edge.target] for edge in retrieved.edges], dtype=np.intp),
-        posterior=stacked([unpacked(posterior) for posterior, _, _ in vectors], size=law.size),
-        prior=stacked([None if prior is None else unpacked(prior) for _, prior, _ in vectors], size=law.size),
+        posterior=packed_rows([posterior for posterior, _, _ in vectors], size=law.size),
+        prior=packed_rows([prior for _, prior, _ in vectors], size=law.size),
         trust=np.array([trust for _, _, trust in vectors], dtype=np.float64),
     )  # fmt: skip
 

@@ -5,6 +5,7 @@ Invariants
 - One observation speaks for a lineage: the newest. One that is revoked, or erased, holds its lineage's place, unless
   its revocation re-exposes the older ones.
 - A hop of a search is one statement, by the indexes of nodes; what it costs follows what it touches.
+- A node is the 16 bytes of its id, or its text where nothing was ever said about it.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Evidence:
 
     def __init__(self, moment: Moment) -> None:
         self.moment = moment
-        self.ids: dict[Hashable, UUID] = {}
+        self.ids: dict[Hashable, Any] = {}
 
     def touching(self, frontier: Sequence[Hashable], *, order: Order) -> Iterator[LightEdge]:
         where, values = self._at(frontier, "UNION")
@@ -83,7 +84,7 @@ class Evidence:
             cursor.execute(statement, sql.adapted(values))
             for row in cursor:
                 edge = light(row)
-                self.ids[edge.observation_id] = sql.as_id(row[0])
+                self.ids[edge.observation_id] = row[0]
                 yield edge
 
     def _survives(self) -> str:
@@ -108,8 +109,8 @@ class Evidence:
 def light(row: Sequence[Any]) -> LightEdge:
     """A row of id, tie key, ends, instant, score and lineage. One whose own name is erased is told apart by its id."""
     id, tie_key, source, target, observed_at, score, lineage = row[:7]
-    key = b"\0" + sql.as_id(id).bytes if tie_key is None else bytes(tie_key)
-    return LightEdge(key, sql.as_id(source), sql.as_id(target), observed_at, score or 0.0, sql.as_id(lineage))
+    key = b"\0" + sql.as_key(id) if tie_key is None else bytes(tie_key)
+    return LightEdge(key, sql.as_key(source), sql.as_key(target), observed_at, score or 0.0, sql.as_key(lineage))
 
 
 def stated_values(moment: Moment) -> list[Any]:
@@ -143,9 +144,14 @@ def _reexposed(alias: str) -> str:
     return f"EXISTS ({_reached(alias)}) AND NOT EXISTS ({_reached(alias, ' AND NOT r.is_reexposing')})"
 
 
-def _here(nodes: Iterable[Hashable]) -> list[UUID]:
-    """The nodes that anything was ever said about; others have no id."""
-    return [node for node in nodes if isinstance(node, UUID)]
+def node_keys(names: Mapping[str, UUID], texts: Sequence[str]) -> list[Hashable]:
+    """The nodes of these texts; `names` are those that have an id."""
+    return [names[text].bytes if text in names else text for text in texts]
+
+
+def _here(nodes: Iterable[Hashable]) -> list[Any]:
+    """The nodes that anything was ever said about, as the database takes them; others have no id."""
+    return sql.keys(node for node in nodes if isinstance(node, bytes))
 
 
 def _marks(values: Sequence[Any]) -> str:
@@ -157,11 +163,14 @@ def _marks(values: Sequence[Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What lies between listed nodes: the edges that may speak, those that may not by reason, ids and ends of all."""
+    """What lies between listed nodes: the edges that may speak, those that may not by reason, ids and ends of all.
+
+    ids : as the database gave them.
+    """
 
     edges: tuple[LightEdge, ...]
     hidden: Mapping[Hashable, str]
-    ids: Mapping[Hashable, UUID]
+    ids: Mapping[Hashable, Any]
     ends: Mapping[Hashable, tuple[Hashable, Hashable]]
 
     @property
@@ -189,11 +198,11 @@ def listed(moment: Moment, nodes: Sequence[Hashable]) -> Listed:
     )
     standing, holding = list[LightEdge](), list[LightEdge]()
     hidden: dict[Hashable, str] = {}
-    ids: dict[Hashable, UUID] = {}
+    ids: dict[Hashable, Any] = {}
     ends: dict[Hashable, tuple[Hashable, Hashable]] = {}
     for row in rows:
         edge = light(row)
-        ids[edge.observation_id] = sql.as_id(row[0])
+        ids[edge.observation_id] = row[0]
         ends[edge.observation_id] = (edge.source, edge.target)
         reason, holds = reason_of(edge, row[7:], moment.at)
         if holds:

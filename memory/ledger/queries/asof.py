@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from memory.base import clock, instants
+from memory.base import clock, instants, sql
 from memory.base.asof import AsOf
 from memory.base.errors import Invalid, NotFound
-from memory.ledger.models import Entry, Head, Namespace
+from memory.ledger.models import Entry, Namespace
 
 _SEQ = re.compile(r"seq:(\d{1,18})")
 
@@ -81,10 +81,12 @@ def resolve(namespace: int, *, valid_at: str = "", known_at: str = "", log: LogE
 
 
 def _log_end(namespace: int) -> LogEnd:
-    head = Head.objects.filter(namespace=namespace).values_list("size", "last_at", "closed_seq").first()
-    if head is None:
+    # Every read asks this first, so the statement is spelled out.
+    found = sql.fetch("SELECT size, last_at, closed_seq FROM memory_head WHERE namespace_id = %s", [namespace])
+    if not found:
         raise NotFound("There is no such namespace.")
-    return LogEnd(*head)
+    size, last_at, closed_seq = found[0]
+    return LogEnd(size, sql.as_instant(last_at), closed_seq)
 
 
 def _recorded_at(namespace: int, seq: int) -> datetime | None:

@@ -57,7 +57,14 @@ def names_of(namespace: int, ids: Iterable[UUID | None]) -> dict[UUID, str]:
 
 def name_ids(namespace: int, texts: Iterable[str]) -> dict[str, UUID]:
     """The ids of the names that exist."""
-    return dict(Name.objects.filter(namespace=namespace, text__in=list(texts)).values_list("text", "id"))
+    wanted = list(texts)
+    if not wanted:
+        return {}
+    marks = ", ".join(["%s"] * len(wanted))
+    rows = sql.fetch(
+        f"SELECT text, id FROM memory_name WHERE namespace_id = %s AND text IN ({marks})", [namespace, *wanted]
+    )
+    return {text: sql.as_id(id) for text, id in rows}
 
 
 def commitments_of(namespace: int, kind: str, objects: Iterable[UUID]) -> dict[UUID, bytes]:
