@@ -6,6 +6,7 @@ worse), corroborated (✓), no second path (·, dotted), or not used (–, faint
 Invariants
 - An observation never spans a column: its nodes are at most one step apart, so nothing is drawn behind a node.
 - Observations of the same two nodes stand beside each other; the strongest of them carries the label and their number.
+  Labels find room in the order of contradiction; one that finds none is left out, and stands in the title of its line.
 - Equal graphs give equal bytes, in whatever order their parts are given. All text is escaped; no colour is written.
 - Caps are checked before anything is laid out; a graph is never cut here.
 """
@@ -26,11 +27,11 @@ COLUMN_PITCH, ROW_PITCH = 286.0, 68.0
 MARGIN = 14.0
 BESIDE = 9.0
 MOST_BULGE = 120.0
-ARC_ROOM = 210.0
+LABEL_ROOM = 118.0
 NAME_CHARACTERS, WORD_CHARACTERS = 17, 10
 THRESHOLDS_NATS = (0.0, 1.0, 3.0, 10.0)
 LETTER_WIDTH, LETTER_HEIGHT = 6.6, 15.0
-SPOTS = (0.5, 0.4, 0.6, 0.33, 0.67)
+SPOTS = (0.5, 0.42, 0.58, 0.35, 0.65, 0.28, 0.72)
 """Where along its line a label may stand, the best place first."""
 
 type Standing = Literal["contradicted", "corroborated", "bridge", "unused"]
@@ -140,7 +141,7 @@ def relations_svg(members: Sequence[Member], claims: Sequence[Claim], *, title: 
             "</marker></defs>",
             *(_lines(pair, told, nodes, places, arrow=f"url(#{name}-arrow)") for pair, told in beside.items()),
             *(_member(one, places.corners[index]) for index, one in enumerate(nodes)),
-            *(_label(pair, told, places, taken=labels) for pair, told in beside.items()),
+            *(_label(pair, told, places, taken=labels) for pair, told in sorted(beside.items(), key=_worst_first)),
             "</svg>",
         ]
     )
@@ -167,6 +168,11 @@ def _beside(claims: Sequence[Claim], number_of: Mapping[str, int]) -> dict[tuple
     return dict(sorted(found.items()))
 
 
+def _worst_first(beside: tuple[tuple[int, int], list[Claim]]) -> tuple[bool, float, tuple[int, int]]:
+    pair, (first, *_) = beside
+    return bool(first.reason), -_size(first), pair
+
+
 def _size(one: Claim) -> float:
     return one.strength_nats if one.strength_nats is not None else 0.0
 
@@ -184,7 +190,8 @@ def _placed(n: int, pairs: Sequence[tuple[int, int]]) -> _Places:
         (MARGIN + column * COLUMN_PITCH, MARGIN + (row - least) * ROW_PITCH)
         for column, row in zip(columns, rows, strict=True)
     )
-    arcs = ARC_ROOM if any(columns[a] == columns[b] == max(columns) for a, b in pairs) else 0.0
+    last = [pair for pair in pairs if columns[pair[0]] == columns[pair[1]] == max(columns)]
+    arcs = max((_bulge(corners[a], corners[b]) * 0.75 + LABEL_ROOM for a, b in last), default=0.0)
     width = max((x for x, _ in corners), default=0.0) + NODE_WIDTH + MARGIN + arcs
     height = max((y for _, y in corners), default=0.0) + NODE_HEIGHT + MARGIN
     return _Places(corners, columns, width, height)
@@ -240,7 +247,7 @@ def _line(one: Claim, curve: Curve, *, names: Mapping[str, str], runs_on: bool, 
 
 
 def _label(pair: tuple[int, int], told: Sequence[Claim], places: _Places, *, taken: list[_Box]) -> str:
-    """One label for all lines between two nodes: of the strongest, where no other label stands yet."""
+    """One label for all lines between two nodes: of the strongest, where no other label stands yet, or none."""
     first = told[0]
     strength = f" {nats(first.strength_nats)}" if first.strength_nats is not None and not first.reason else ""
     words = f"{shortened(first.says, WORD_CHARACTERS)} {SIGNS[first.standing]}{strength}"
@@ -252,7 +259,9 @@ def _label(pair: tuple[int, int], told: Sequence[Claim], places: _Places, *, tak
     for spot in SPOTS:
         x, y = _along(curve, spot)
         boxes.append(_Box(x + half + 6 if is_beside else x, y, half))
-    box = next((one for one in boxes if not any(one.meets(other) for other in taken)), boxes[0])
+    box = next((one for one in boxes if not any(one.meets(other) for other in taken)), None)
+    if box is None:
+        return ""
     taken.append(box)
     return (
         f'<text class="claim-label" data-standing="{first.standing}" x="{number(box.x)}" y="{number(box.y + 4)}" '
@@ -275,13 +284,18 @@ def _curve(pair: tuple[int, int], places: _Places, *, shift: float) -> Curve:
         end = (bx, by + NODE_HEIGHT / 2 + shift)
         middle = (start[0] + end[0]) / 2
         return start, (middle, start[1]), (middle, end[1]), end
-    bulge = min(MOST_BULGE, 40.0 + 0.35 * abs(by - ay)) + shift
+    bulge = _bulge((ax, ay), (bx, by)) + shift
     down = NODE_HEIGHT / 4
     if a == b:
         return (start[0], start[1] - down), (start[0] + bulge, start[1] - 2 * down), (
             start[0] + bulge, start[1] + 2 * down), (start[0], start[1] + down)  # fmt: skip
     end = (bx + NODE_WIDTH, by + NODE_HEIGHT / 2 + shift)
     return start, (start[0] + bulge, start[1]), (end[0] + bulge, end[1]), end
+
+
+def _bulge(one: Point, other: Point) -> float:
+    """How far an arc between two nodes of a column stands out, for the handles of its curve."""
+    return min(MOST_BULGE, 40.0 + 0.35 * abs(other[1] - one[1]))
 
 
 def _along(curve: Curve, t: float) -> Point:

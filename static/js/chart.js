@@ -8,6 +8,7 @@ const CONFIG = { displayModeBar: false, showTips: false, doubleClick: false, scr
 const SCHEMES = ["(prefers-color-scheme: dark)", "print", "(forced-colors: active)"];
 
 const plots = new Set();
+const drawings = new WeakMap();
 let library = null;
 
 function load(address) {
@@ -97,14 +98,16 @@ function fold(place, isOpen) {
   if (numbers) numbers.open = isOpen;
 }
 
-async function attempt(place) {
-  try {
-    await draw(place);
-  } catch (error) {
-    place.hidden = true;
-    fold(place, true);
-    console.warn(`A figure is not drawn: ${error.message}`);
-  }
+function giveUp(place, error) {
+  place.hidden = true;
+  fold(place, true);
+  console.warn(`A figure is not drawn: ${error.message}`);
+}
+
+// One drawing after the other: two at a time would leave the axes of one under the marks of the other.
+function attempt(place) {
+  const before = drawings.get(place) ?? Promise.resolve();
+  drawings.set(place, before.then(() => draw(place)).catch((error) => giveUp(place, error)));
 }
 
 const widths = new ResizeObserver((entries) => {

@@ -10,12 +10,14 @@ from uuid import UUID
 from django.contrib.auth.models import User
 from django.urls import URLPattern, URLResolver, get_resolver
 
+from audit.pages.beliefs.address import graph_url
 from memory.agents.accounts import sign_in_path
 from tests.browser.furnished import Furnished
 from tests.facts.stating import SHOP
 
 API = "api/v1/"
 SUBJECT = urlencode({"subject": SHOP})
+ABOUT = {"schema_version": 2, "relation_type": "rel", "root": "a", "nodes": ["a", "b", "c"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,19 @@ def _erasing(world: Furnished) -> list[Sample]:
     ]
 
 
+def _graphs(world: Furnished) -> list[Sample]:
+    about = {**ABOUT, "nodes": ["a", "b", "c", world.node]}
+    past = (("valid_at", "2030-01-01T00:00:00Z"), ("known_at", f"seq:{world.now().seq - 9}"))
+    hard = {"schema_version": 2, "relation_type": "hard", "root": "a", "nodes": ["a", "b"]}
+    return [
+        *_all(graph_url(about, carried=(), again="1", against="seq:1", node=world.node), "/beliefs/graph"),
+        *_all(graph_url({**about, "root": world.node}, carried=past), by="charlie"),
+        Sample(graph_url(about, carried=(), against="never"), status=422),
+        Sample(graph_url(hard, carried=()), status=409),
+        Sample("/beliefs/graph?query=%5B%5D", status=422),
+    ]
+
+
 # Routes that answer pages. What stands behind a # only tells several of one route apart.
 PAGES: Mapping[str, Samples] = {
     "sign-in": lambda world: _all("/sign-in?next=/records", by=""),
@@ -211,6 +226,19 @@ PAGES: Mapping[str, Samples] = {
         *_each("/tombstones/{}", *world.dead_ends),
         Sample(f"/tombstones/{world.dead_ends[0]}", "charlie"),
     ],
+    "beliefs": lambda world: [*_all("/beliefs"), Sample("/beliefs?known_at=seq:1", "charlie")],
+    "beliefs/graph": _graphs,
+    "beliefs/saved/<uuid:saved>": lambda world: _each("/beliefs/saved/{}", *world.questions),
+    "beliefs/observations": lambda world: _all("/beliefs/observations?observation_id=odd"),
+    "beliefs/observations/<uuid:observation_id>": lambda world: [
+        *_each("/beliefs/observations/{}", *world.observed.values()),
+        Sample(f"/beliefs/observations/{world.observed['gone']}", "charlie"),
+    ],
+    "beliefs/observations/<uuid:observation_id>/revoke": lambda world: [
+        Sample(f"/beliefs/observations/{world.observed['odd']}/revoke", "bob"),
+        Sample(f"/beliefs/observations/{world.observed['odd']}/revoke", "charlie", status=403),
+    ],
+    "beliefs/relations/<path:relation_type>": lambda world: _all("/beliefs/relations/rel", "/beliefs/relations/hard"),
     "facts": _facts,
     "facts/new": lambda world: _facts_apart(world)["new"],
     "facts/conflicts": lambda world: _facts_apart(world)["conflicts"],
@@ -284,6 +312,14 @@ FILES: Mapping[str, Samples] = {
     "records/<uuid:record>/lineage.json": lambda world: _all(f"/records/{world.mixed}/lineage.json"),
     "timeline.csv": lambda world: _all(f"/timeline.csv?record={world.deepest}"),
     "timeline.json": lambda world: _all(f"/timeline.json?record={world.deepest}"),
+    "beliefs/graph.json": lambda world: _all(graph_url(ABOUT, carried=()).replace("graph", "graph.json", 1)),
+    "beliefs/graph.csv": lambda world: [
+        *_all(graph_url(ABOUT, carried=(), figure="removals").replace("graph", "graph.csv", 1)),
+        Sample("/beliefs/graph.csv", status=422),
+    ],
+    "beliefs/observations/<uuid:observation_id>.csv": lambda world: _all(
+        f"/beliefs/observations/{world.observed['odd']}.csv"
+    ),
     "facts.csv": lambda world: _all("/facts.csv"),
     "facts.json": lambda world: _all("/facts.json?include=superseded,withdrawn,held,erased"),
     "ledger.csv": lambda world: _all("/ledger.csv"),

@@ -31,6 +31,7 @@ from memory.records.queries import lists
 from memory.tombstones.content import Revival
 from memory.tombstones.models import Tombstone
 from memory.tombstones.operations.living import judge_block
+from tests.beliefs.told import asked, told
 from tests.facts.stating import every_state
 from tests.tombstones.burials import blocked, buried, spoken_for, whole_life
 from tests.world import World
@@ -62,6 +63,7 @@ class Furnished(World):
         self._hostile()
         self._run()
         self._dead_ends()
+        self._beliefs()
         checkpoints.checkpoint(self.namespace, make_key=True)
         self.stated = every_state(self, hostile=f"{SCRIPT[:90]} {TURNED}")
         self._import(folder)
@@ -171,6 +173,17 @@ class Furnished(World):
         row = Tombstone.objects.get(namespace=self.namespace, id=gone)
         erase(self.alice, items=[(row.seq, row.item)], reason="request")
         self.dead_ends = [due, hostile, over, gone]
+
+    def _beliefs(self) -> None:
+        """A graph with a conflict, a node of a hostile name, a revocation, a saved question of each kind, two laws."""
+        self.node = f"{TURNED} {SCRIPT}"[:200]
+        self.observed = told(self, hostile=self.node)
+        self.questions = [asked(self), asked(self, self.node, nodes=["c", self.node], root="c"),
+                          asked(self, "around", nodes=None, seeds=["a"])]  # fmt: skip
+        self.bind("hard", "s3", has_zero_floor=True)
+        for id, at in (("yes", 0), ("no", 1)):
+            vector = [float(i == at) for i in range(6)]
+            self.observe(id, "a", "b", vector, relation_type="hard")
 
     def _import(self, folder: Path) -> None:
         """One store is in; of others a dry run stands, one waits, and one is no store at all."""
