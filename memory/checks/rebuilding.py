@@ -87,15 +87,27 @@ def rebuild(by: Actor, *, check: bool) -> Rebuilt:
 
     Locks: the namespace head. Appends: `record_check`, unless a check finds the head or the tree wrong.
     """
-    store = Namespace.objects.get(pk=by.namespace)
+    done, size = _derived(by.namespace, check=check)
+    if not done.is_check or done.may_append:
+        _write_down(by, done, at_seq=size)
+    return done
+
+
+def looked_over(namespace: int) -> Rebuilt:
+    """What a rebuild would change. Nothing is written, not even that it was asked.
+
+    Locks: the namespace head.
+    """
+    return _derived(namespace, check=True)[0]
+
+
+def _derived(namespace: int, *, check: bool) -> tuple[Rebuilt, int]:
+    store = Namespace.objects.get(pk=namespace)
     with transaction.atomic():
         size = Head.objects.select_for_update().filter(namespace=store).values_list("size", flat=True).first() or 0
         comparisons = tuple(_all_compared(store.pk))
         transaction.set_rollback(check)
-    done = Rebuilt(store.name, check, comparisons)
-    if not done.is_check or done.may_append:
-        _write_down(by, done, at_seq=size)
-    return done
+    return Rebuilt(store.name, check, comparisons), size
 
 
 def _all_compared(namespace: int) -> Iterator[Comparison]:

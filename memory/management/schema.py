@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.core.management import call_command
 from django.db import connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.migrations.executor import MigrationExecutor
 
 from memory.facts import space
@@ -30,6 +31,11 @@ def bring_up_to_date() -> int:
         if missing := n_missing(alias):
             call_command("migrate", database=alias, interactive=False, verbosity=0, skip_checks=True)
             n_applied += missing
-    forget_edge_statistics(connections["default"])
-    space.adapt(connections["default"])
+    fit(connections["default"])
     return n_applied
+
+
+def fit(connection: BaseDatabaseWrapper) -> None:
+    """Heal and fit what a migration cannot: statistics over lineage, the spatial index of facts."""
+    forget_edge_statistics(connection)
+    space.adapt(connection)
