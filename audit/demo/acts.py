@@ -2,7 +2,7 @@
 
 from hashlib import sha256, shake_256
 
-from audit.demo import facts
+from audit.demo import beliefs, facts
 from audit.demo.facts import line
 from audit.demo.lines import id_of
 from audit.demo.steps import Answered, Step, at
@@ -19,7 +19,7 @@ def placeholder_contact() -> str:
 
 def acts() -> list[Step]:
     """The acts in the order of the story."""
-    return [*_march(), *_update_of_build_7(), *_the_day(), *_april(), *facts.acts()]
+    return [*_march(), *_update_of_build_7(), *_the_day(), *_april(), *facts.acts(), *beliefs.acts()]
 
 
 def _march() -> list[Step]:

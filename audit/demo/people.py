@@ -12,6 +12,8 @@ from audit.demo.cast import BY_NAME
 from memory.agents.operations import change_setting
 from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import NotFound
+from memory.beliefs.kernel.acts import RevocationDocument
+from memory.beliefs.operations.revoking import revoke
 from memory.facts.kernel.conflict import case_id
 from memory.facts.operations.adjudicating import Asked, adjudicate
 from memory.facts.operations.ending import retract
@@ -79,6 +81,11 @@ def _lapsed(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"seq": 0, "replayed": True} if done is None else asdict(done)
 
 
+def _revoked(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    asked = RevocationDocument(at=body["at"], reason=body["reason"])
+    return asdict(revoke(by, observation_id=body["observation_id"], asked=asked))
+
+
 def _revived(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
     return asdict(living.revive(by, tombstone=UUID(body["id"]), note=body["reason"]))
 
@@ -90,5 +97,5 @@ def _retested(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
 ACTS: Mapping[str, Act] = {
     "erasures": _erased, "ledger/verify": _verified, "settings": _set, "facts/verdict": _judged,
     "facts/retract": _retracted, "records/confirm": _confirmed, "records/lapse": _lapsed,
-    "tombstones/revive": _revived, "tombstones/retest": _retested,
+    "observations/revoke": _revoked, "tombstones/revive": _revived, "tombstones/retest": _retested,
 }  # fmt: skip

@@ -110,14 +110,15 @@ def require_marked(step: Step, *, known: Mapping[str, Step]) -> None:
 
 def is_marked(step: Step, *, known: Mapping[str, Step]) -> bool:
     """True if the body carries the mark, or the step goes on with what a marked one made."""
-    if isinstance(step.body, Mapping) and _says_so(step.body):
+    bodies = [step.body] if isinstance(step.body, Mapping) else step.body
+    if bodies and all(_says_so(body) for body in bodies):
         return True
     above = [known[name] for name in needs(step) if name in known]
     return any(each.re_enacted and is_marked(each, known=known) for each in above)
 
 
 def _says_so(body: Mapping[str, Any]) -> bool:
-    if any(body.get(part, {}).get(MARK) for part in ("metadata", "refs")):
+    if any(body.get(part, {}).get(MARK) for part in ("metadata", "refs", "provenance")):
         return True
     evidence = body.get("evidence", {})
     told = (body.get("note"), body.get("reason"), evidence.get("text") if isinstance(evidence, Mapping) else evidence)

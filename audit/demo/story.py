@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from audit.demo import beliefs
 from audit.demo.acts import acts
 from audit.demo.facts import batches, ended, founding
 from audit.demo.lines import Line, played, record_of, story_lines
@@ -46,5 +47,5 @@ def merged(real: Sequence[Step], invented: Sequence[Step]) -> list[Step]:
 def story() -> list[Step]:
     """Every step of the demo, first to last."""
     lines = story_lines()
-    real = [*founding(), *line_steps(lines), *batches(lines)]
+    real = [*founding(), *beliefs.founding(), *line_steps(lines), *batches(lines)]
     return merged(real, [*acts(), *ended(lines)])

@@ -9,6 +9,7 @@ from django.test import Client
 
 from audit.demo import loading
 from audit.demo.acts import placeholder_contact
+from audit.demo.beliefs import QUESTION, SAFE
 from audit.demo.cast import AGENTS, BY_NAME, LOADER, PEOPLE
 from audit.demo.facts import fact_id
 from audit.demo.lines import id_of, story_lines
@@ -18,6 +19,10 @@ from memory.agents.setup import new_token
 from memory.base import clock
 from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import Forbidden
+from memory.beliefs.kernel.questions import query_document
+from memory.beliefs.queries.asking import ask
+from memory.beliefs.queries.saved import saved_query
+from memory.calibration.queries.reports import report
 from memory.facts.queries import conflicts
 from memory.facts.queries.detail import fact
 from memory.facts.queries.lists import page_of
@@ -32,7 +37,7 @@ from memory.records.queries import detail, lists
 from memory.tombstones.queries import tombstones
 
 # The root over all entries of the story. It changes with the story, and with what an entry commits to.
-ROOT = "0541ba62065907a80ce535876456607258677b1e427c974cc98429d787046ca0"
+ROOT = "91d232f30729373a15f5bc20a042406eb7e273fbea2ce027698e21b0bcd78e4c"
 
 pytestmark = pytest.mark.django_db
 
@@ -214,3 +219,35 @@ def test_no_text_of_the_story_names_a_person_by_address(loaded: loading.Loaded) 
     payloads = Content.objects.filter(namespace=store()).values_list("payload", flat=True)
     addresses = [text for text in payloads if "@" in text]
     assert all("@example.org" in text for text in addresses)
+
+
+@pytest.mark.parametrize(
+    ("known_at", "same", "blamed"),
+    [
+        ("2024-03-30T12:45:00Z", (0.968, 0.925, 0.895, 0.854, 0.982, 0.011), ["e5"]),
+        ("2024-03-30T13:00:01Z", (0.987, 0.973, 0.968, 0.971, 0.995, 0.006), []),
+    ],
+)
+def test_of_nine_comparisons_of_seven_hosts_one_is_blamed_and_without_it_all_is_sharper(
+    loaded: loading.Loaded, known_at: str, same: tuple[float, ...], blamed: list[str]
+) -> None:
+    at = asof.resolve(store().pk, valid_at="2024-03-30T14:00:00Z", known_at=known_at)
+    saved = saved_query(at, name=QUESTION)
+    assert saved.query is not None
+    found = ask(at, query=query_document(saved.query), profile="native")
+    told = found.capsule(profile="native")
+    shown = [
+        candidate["probability"] for one in told["beliefs"][1:] for candidate in one["candidates"]
+        if candidate["state"] == "0"
+    ]  # fmt: skip
+    assert shown == pytest.approx(same, abs=1e-3)
+    assert [one["observation_id"] for one in told["conflicts"]] == blamed
+    assert told["audit"]["certainty"] == "exact"
+    assert told["audit"]["hidden"] == ({} if blamed else {"revoked": 1})
+
+
+def test_the_confident_reading_has_one_label_and_it_was_a_miss(loaded: loading.Loaded) -> None:
+    at = asof.now(store().pk)
+    told = report(at, run_id="default", profile="native", relation_type=SAFE)
+    assert (told["counts"]["labeled"], told["counts"]["pending"]) == (1, 0)
+    assert told["status"] == "insufficient_data"
