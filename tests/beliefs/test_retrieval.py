@@ -91,6 +91,15 @@ def test_loops_and_parallel_edges_count_in_the_cycle_rank() -> None:
     assert (found.structure.factor_information_score, found.structure.cycle_information_score) == (5.5, 2.5)
 
 
+def test_a_forest_is_written_out_breadth_first_from_the_root() -> None:
+    tree = [("cd", 9.0), ("be", 8.0), ("ab", 2.0), ("ac", 1.0)]
+    edges = [edge(ends, ends[0], ends[1], score=score) for ends, score in (*tree, ("bc", 0.5))]
+    for limit, expected in ((1, {"ab"}), (2, {"ab", "ac"}), (3, {"ab", "ac", "be"}), (5, {"bc", *dict(tree)})):
+        for policy in ("coverage", "cycle_aware"):
+            found = listed(edges, nodes="dbcae", limit=limit, policy=policy)
+            assert set(ids(found)) == expected
+
+
 def observation(**change: Any) -> dict[str, Any]:
     base = {
         "schema_version": 2, "namespace": "ns", "relation_type": "rel", "source": "a", "target": "b",

@@ -82,7 +82,7 @@ def retrieve_around(
     else:
         _search_nodes(store, found, max_hops)
         nodes = list(found.nodes)
-        eligible = newest_first(store.between(nodes))
+        eligible = list(store.between(nodes))
         used = as_used(selected(eligible, nodes=nodes, root=root, limit=limit, policy=policy))
         n_dropped = len(eligible) - len(used)
         found.observation_limit_hit = n_dropped > 0
@@ -135,7 +135,8 @@ def _search_recent(store: Touching, found: _Found, max_hops: int, limit: int) ->
             break
     if found.observation_limit_hit:
         return store.n_touching(found.scanned) - len(found.used)
-    return len(found.skipped - found.used.keys())
+    # What found no room once never does: the nodes are full from then on.
+    return len(found.skipped)
 
 
 def _scan_recent(touching: Iterable[LightEdge], found: _Found, limit: int) -> bool:

@@ -121,7 +121,7 @@ def deduplicated(edges: Iterable[LightEdge]) -> list[LightEdge]:
 def selected(
     edges: Sequence[LightEdge], *, nodes: Sequence[Hashable], root: Hashable, limit: int, policy: Policy
 ) -> list[LightEdge]:
-    """At most `limit` of deduplicated edges between the nodes, given newest first."""
+    """At most `limit` of deduplicated edges between the nodes; for `recent` they are given newest first."""
     if policy == "recent":
         return list(edges[:limit])
     forest, rest = _forest(edges, nodes=nodes, root=root)
