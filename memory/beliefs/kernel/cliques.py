@@ -117,7 +117,9 @@ def _better(one: Solved, *, k: int, budget: Budget) -> Solved:
     best = one
     for elimination in islice(orders(one.graph), 1, None):
         cost = _cost(elimination, k=k)
-        if (cost.total, cost.largest) < (best.cost.total, best.cost.largest):
+        # One that was broken off is counted up to there only.
+        fits, fitted = cost.largest <= budget.largest_entries, best.cost.largest <= budget.largest_entries
+        if (not fits, cost.total) < (not fitted, best.cost.total):
             best = replace(one, elimination=elimination, cost=cost)
         if best.cost.is_within(budget) and len(one.block.nodes) <= SMALL_GRAPH:
             break

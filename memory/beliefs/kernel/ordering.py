@@ -51,6 +51,7 @@ def orders(graph: Graph) -> Iterator[Elimination]:
     yield _greedy(graph, _weight)
     yield _fixed(graph, _dissected(graph.vertices(), graph=graph))
     yield _fixed(graph, _rows(graph.vertices(), graph=graph))
+    yield _fixed(graph, graph.vertices())
     for seed in range(N_RANDOM_ORDERS):
         vertices = graph.vertices()
         shuffled = np.random.default_rng(seed).permutation(len(vertices)).tolist()
@@ -192,9 +193,8 @@ def _layers(vertices: list[int], *, graph: Graph) -> list[list[int]]:
     layers: list[list[int]] = []
     while inside:
         start = min(inside)
-        for _ in range(2):
-            found = _spread(start, inside, graph=graph)
-            start = min(found[-1], key=lambda vertex: (len(graph.neighbours[vertex]), vertex))
+        found = _spread(start, inside, graph=graph)
+        start = min(found[-1], key=lambda vertex: (len(graph.neighbours[vertex]), vertex))
         found = _spread(start, inside, graph=graph)
         layers += found
         inside.difference_update(*found)
