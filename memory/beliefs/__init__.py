@@ -11,11 +11,12 @@ Invariants
 - What was not used is counted with its reason. Each used observation says how strongly the rest speaks against it.
 - Confidence is not authority: no belief grants an act.
 
-Terms: law, relation type, node, root, posterior, prior, trust, evidence family, lineage, capsule, decision, nats, monitor
-run, forecast. Claimed instants are the peer's: float64 seconds, intervals closed at both ends.
+Terms: law, relation type, node, root, posterior, prior, trust, evidence family, lineage, capsule, decision, nats,
+monitor run, forecast. Claimed instants are the peer's: float64 seconds, intervals closed at both ends.
 
-Decided: the peer's documents are read by tables of fields in the kernel, not by the schemas of the door, since they are
-one contract for HTTP, the command line, hooks and imports; rejected: pydantic models, which coerce and name other places.
+Decided: the peer's documents are read by tables of fields in the kernel, not by the schemas of the door, since they
+are one contract for HTTP, the command line, hooks and imports; rejected: pydantic models, which coerce and name other
+places.
 Retrieval reads derived rows by the indexes of nodes and lineages; rejected: a graph in memory, which a second worker
 would not share. Forecasts are frozen in the observation's own entry, so that no crash can part the two.
 
