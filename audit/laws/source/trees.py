@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 MOST_BYTES = 2_000_000
 # Patterns follow expressions by recursion; what people write is nested some twenty times.
@@ -81,8 +82,19 @@ def _files(folder: Path) -> Iterator[Path]:
         yield from (here / name for name in files if name.endswith(".py") and not (here / name).is_symlink())
 
 
-def own_nodes(function: Function) -> Iterator[ast.AST]:
+# Every pattern walks over every function: what one walk found serves the others, for as long as the tree is held.
+_found: WeakKeyDictionary[ast.AST, tuple[ast.AST, ...]] = WeakKeyDictionary()
+
+
+def own_nodes(function: Function) -> tuple[ast.AST, ...]:
     """The nodes of a function's body without those of functions and classes defined inside it."""
+    found = _found.get(function)
+    if found is None:
+        found = _found[function] = tuple(_walked(function))
+    return found
+
+
+def _walked(function: Function) -> Iterator[ast.AST]:
     waiting: list[ast.AST] = list(reversed(function.body))
     while waiting:
         node = waiting.pop()
