@@ -89,41 +89,57 @@ def laid_out(cliques: Sequence[Clique], *, k: int) -> Layout:
     order = tuple(index for _, members in rounds for index in members)
     row = {cliques[index].node: position for position, index in enumerate(order)}
     place: dict[int, tuple[int, int]] = {}
-    first_columns, n_columns = [], 0
+    columns: list[tuple[slice, ...]] = []
+    n_columns = 0
     for number, ((degree, _), members) in enumerate(rounds):
         place.update({index: (number, position) for position, index in enumerate(members)})
-        first_columns.append(n_columns)
+        columns.append(_columns(n_columns, degree=degree, size=len(members)))
         n_columns += degree * len(members)
     links = _links(cliques, rounds=rounds, parents=parents, place=place)
+
+    def target(clique: Clique) -> int:
+        """The row, or the column of the parent, to which a message of one or two axes goes."""
+        if len(clique.scope) == 1:
+            return row[clique.scope[0]]
+        parent = own[clique.scope[0]]
+        number, position = place[parent]
+        return int(columns[number][cliques[parent].scope.index(clique.scope[1])].start) + position
+
     batches, start = [], 0
-    for number, ((degree, is_factored), members) in enumerate(rounds):
-        scope = np.array([[row[node] for node in cliques[index].scope] for index in members], dtype=np.intp)
-        destination = _destination(
-            [cliques[index] for index in members],
-            cliques=cliques,
-            own=own,
-            row=row,
-            place=place,
-            first=first_columns,
-            rounds=rounds,
-        )
+    for number, (shape, indices) in enumerate(rounds):
+        taken = [cliques[index] for index in indices]
+        scope = np.array([[row[node] for node in one.scope] for one in taken], dtype=np.intp)
+        targets = np.array([target(one) for one in taken] if shape[0] in (1, 2) else [], dtype=np.intp)
+        through = _through(number, links)
         batches.append(
-            Batch(
-                start,
-                start + len(members),
-                degree,
-                _columns(first_columns[number], degree=degree, size=len(members)),
-                is_factored,
-                any(link.parent == number for link in links),
-                np.ascontiguousarray(scope.reshape(len(members), degree).T),
-                destination,
-                _scatter(destination) if degree in (1, 2) else None,
-                tuple(link for link in links if link.parent == number),
-                tuple(link for link in links if link.child == number),
-            )
+            _batch(start, shape=shape, columns=columns[number], scope=scope.T, targets=targets, through=through)
         )
-        start += len(members)
+        start += len(taken)
     return Layout(tuple(batches), order, n_columns)
+
+
+def _batch(
+    start: int,
+    *,
+    shape: Shape,
+    columns: tuple[slice, ...],
+    scope: Indices,
+    targets: Indices,
+    through: tuple[tuple[Link, ...], tuple[Link, ...]],
+) -> Batch:
+    degree, is_factored = shape
+    size = scope.shape[1]
+    incoming, outgoing = through
+    scatter = _scatter(targets) if degree in (1, 2) else None
+    rows = np.ascontiguousarray(scope).reshape(degree, size)
+    return Batch(
+        start, start + size, degree, columns, is_factored, bool(incoming), rows, targets, scatter, incoming, outgoing
+    )
+
+
+def _through(number: int, links: Sequence[Link]) -> tuple[tuple[Link, ...], tuple[Link, ...]]:
+    """(links into a batch, links out of it)."""
+    return tuple(one for one in links if one.parent == number), tuple(one for one in links if one.child == number)
 
 
 def _columns(first: int, *, degree: int, size: int) -> tuple[slice, ...]:
@@ -181,28 +197,6 @@ def _depths(parents: Sequence[int]) -> list[int]:
             depth[child] = depth[index] + 1
             pending.append(child)
     return depth
-
-
-def _destination(
-    members: Sequence[Clique],
-    *,
-    cliques: Sequence[Clique],
-    own: dict[int, int],
-    row: dict[int, int],
-    place: dict[int, tuple[int, int]],
-    first: Sequence[int],
-    rounds: Sequence[tuple[Shape, list[int]]],
-) -> Indices:
-    found = []
-    for clique in members:
-        if len(clique.scope) == 1:
-            found.append(row[clique.scope[0]])
-        elif len(clique.scope) == 2:
-            parent = own[clique.scope[0]]
-            number, position = place[parent]
-            axis = cliques[parent].scope.index(clique.scope[1])
-            found.append(first[number] + axis * len(rounds[number][1]) + position)
-    return np.array(found, dtype=np.intp)
 
 
 def _scatter(destination: Indices) -> Scatter:

@@ -56,6 +56,10 @@ def sampled(evidence: Evidence, *, is_bridge: Booleans, budget: Budget, seed: in
         rows[structure.root] = np.arange(group.k) == group.identity
     with np.errstate(divide="ignore"):
         log_z, least, most = (np.log((total, *ranges.total)) + found.peak + proposal[0]).tolist()
+    # No draw can weigh less than what the factors left out say at worst.
+    least = max(least, float(proposal[0] + left_out.log_factors.min(axis=1).sum()))
+    if total == 0:
+        log_z = most
     best, score, arrays = np.empty(0, dtype=np.intp), float("nan"), no_edges(group.k)
     if wants == "full":
         best, score = climbed(evidence, start=states[:, int(scored(evidence, states=states).argmax())])
