@@ -25,6 +25,7 @@ from memory.base.models import Content, Evidence
 from memory.beliefs.kernel.monitoring import MonitorConfig
 from memory.beliefs.operations.monitors import open_run
 from memory.beliefs.operations.saving import save_query
+from memory.calibration.operations.alarms import acknowledge
 from memory.checks import operations as checks
 from memory.facts.operations.adjudicating import Asked, adjudicate
 from memory.facts.operations.ending import supersede as supersede_fact
@@ -37,6 +38,7 @@ from memory.ledger.operations import checkpoints
 from memory.ledger.operations.refusing import refuse
 from memory.records import reviewing
 from memory.records.reviewing import Target
+from tests.calibration.labelling import alarmed, label
 from tests.tombstones.burials import whole_life
 from tests.world import World
 
@@ -119,6 +121,12 @@ def _observe(world: World) -> None:
     world.revoke("o1", reason="a wrong reading")
     question = {"namespace": world.name, "relation_type": "rel", "nodes": ["a", "b"], "root": "a"}
     save_query(world.scout, name="hosts", query=question)
+    _disturb(world)
+
+
+def _disturb(world: World) -> None:
+    acknowledge(world.bob, alarm=alarmed(world), reason="looking into it")
+    label(world, "sure", "0", correction_reason="misread")
 
 
 def _act_on_agents(world: World) -> None:

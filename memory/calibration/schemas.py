@@ -79,13 +79,13 @@ class OutcomeBatchOut(Written):
             )
             for index, one in done.items()
         }  # fmt: skip
-        fresh = {index for index, one in done.items() if one.recorded}
+        fresh = {index for index, one in done.items() if not one.replayed}
         return cls(
             accepted=[item for index, item in items.items() if index in fresh],
             duplicates=[item for index, item in items.items() if index not in fresh],
             errors=[BatchError(index=i, code=error.code, detail=error.detail) for i, error in sorted(refused.items())],
             seq=max((one.seq for one in done.values()), default=head), url=url,
-            replayed=all(one.replayed for one in done.values()),
+            replayed=not fresh,
         )  # fmt: skip
 
 
@@ -196,6 +196,7 @@ class ReportTreeOut(BaseModel):
     namespace: str
     as_of: float | None
     relations: dict[str, RelationReportsOut]
+    audit: dict[str, Any] | None = Field(None, json_schema_extra={"x-profile": "native"})
 
 
 class AnyReportOut(RootModel[ReportTreeOut | ReportOut]):

@@ -11,7 +11,7 @@ import numpy as np
 from memory.beliefs.kernel.acts import outcome_document
 from memory.beliefs.kernel.monitoring import MonitorConfig, parse_config
 from memory.beliefs.operations.monitors import open_run
-from memory.calibration.models import SegmentState
+from memory.beliefs.relations import relations
 from memory.calibration.operations.recording import Recorded, record
 from tests.world import World
 
@@ -47,9 +47,15 @@ def label(world: World, id: str, true: str = "0", **given: Any) -> Recorded:
     return done
 
 
+def alarmed(world: World, *, relation_type: str = "rel", observation_id: str = "sure", run_id: str = "strict") -> UUID:
+    """An alarm by one label: of a forecast that was certain of another relation. The law has more than one label."""
+    watch(world, run_id, reference_size=1, current_size=1, min_current_size=1)
+    law = relations(world.namespace, seq=world.now().seq, texts=[relation_type])[relation_type].standing_law
+    sure = [1.0, *[0.0] * (len(law.labels) - 1)]
+    world.observe(observation_id, "a", "b", sure, relation_type=relation_type, provenance={"tool": "an oracle"})
+    (alarm, *_) = label(world, observation_id, law.labels[1]).alarms
+    return alarm
+
+
 def drawn(seed: int, n: int, size: int) -> list[list[float]]:
     return np.random.default_rng(seed).dirichlet(np.full(size, 0.7), size=n).round(4).tolist()
-
-
-def segment(world: World, *, family: UUID) -> SegmentState:
-    return SegmentState.objects.get(namespace=world.namespace, source_family=family)

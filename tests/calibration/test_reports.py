@@ -156,8 +156,8 @@ def test_an_audit_stands_beside_the_keys_of_the_peer_and_counts_what_is_erased()
     sums = scores.summed(vectors, truth, n_bins=10)
     audit = reporting.audit_of(sums, n_bins=10)
     whole = Segment("r", Counted(4, 4, 4, 4), sums, sums, {"current": audit})
-    found = reporting.report(config, scope=Scope("ns"), segments=[whole])
-    assert found["audit"]["current"]["n"] == 2
+    found = reporting.report(config, scope=Scope("ns"), segments=[whole], audit={"seq": 7})
+    assert (found["audit"]["seq"], found["audit"]["current"]["n"]) == (7, 2)
     assert found["counts"] == {"tracked": 4, "labeled": 4, "pending": 0, "reference": 2, "current": 2}
     gone = Segment("r", Counted(4, 4, 4, 4), sums, sums - sums, {})
     assert reporting.report(config, scope=Scope("ns"), segments=[gone])["status"] == "insufficient_data"

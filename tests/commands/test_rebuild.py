@@ -17,7 +17,7 @@ from memory.agents.models import RunReference
 from memory.agents.setup import ensure_namespace, found_replay, system
 from memory.base import projections
 from memory.base.actor import Actor, RunGiven
-from memory.beliefs.kernel.acts import RevocationDocument
+from memory.beliefs.kernel.acts import OutcomeDocument, RevocationDocument
 from memory.beliefs.kernel.documents import observation_document
 from memory.beliefs.kernel.laws import built_in
 from memory.beliefs.kernel.monitoring import MonitorConfig
@@ -25,6 +25,8 @@ from memory.beliefs.models import MonitorTally, ObservationReach, ObservationSta
 from memory.beliefs.operations.binding import Binding
 from memory.beliefs.operations.observing import Asked, observe
 from memory.beliefs.operations.revoking import revoke
+from memory.calibration.models import ForecastState, LabelState, SegmentState
+from memory.calibration.operations.recording import record
 from memory.checks.models import CheckRun, Finding
 from memory.checks.rebuilding import _encoded, compared, rebuild
 from memory.facts.content import NewFact
@@ -70,6 +72,7 @@ def _observed(by: Actor) -> None:
     base = {"namespace": "lab", "relation_type": "rel", "source": "a", "target": "b", "posterior": [0.9, 0.1]}
     given = {**base, "observation_id": "o1", "evidence_family": "f", "observed_at": 1, "tags": ["t"]}
     observe(by, documents=[observation_document(given, profile="native")], asked=replace(taken, bind=law))
+    record(by, documents=[OutcomeDocument("o1", "1", labeled_at=2.0)])
     revoke(by, observation_id="o1", asked=RevocationDocument(at=2.0))
 
 
@@ -124,6 +127,11 @@ FAULTS: dict[str, tuple[str, Plant]] = {
     "reach lost": ("observation_reaches", lambda store: ObservationReach.objects.filter(namespace=store).delete()),
     "tag": ("observation_tags", lambda store: ObservationTag.objects.filter(namespace=store).update(tag="u")),
     "tracked": ("monitor_tallies", lambda store: MonitorTally.objects.filter(namespace=store).update(n_tracked=7)),
+    "issued": ("forecast_states", lambda store: ForecastState.objects.filter(namespace=store).update(tracked_at=9)),
+    "label": ("label_states", lambda store: LabelState.objects.filter(namespace=store).update(true_index=0)),
+    "wealth": ("label_states", lambda store: LabelState.objects.filter(namespace=store).update(log_evidence=7)),
+    "window": ("segment_states", lambda store: SegmentState.objects.filter(namespace=store).update(reference=b"")),
+    "watch": ("segment_states", lambda store: SegmentState.objects.filter(namespace=store).update(watch=b"")),
     "posting lost": ("record_texts", drop_posting),
     "posting changed": ("record_texts", alter_posting),
 }  # fmt: skip

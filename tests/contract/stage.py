@@ -21,6 +21,7 @@ from memory.interchange.api import RAW
 from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import import_file
 from memory.ledger.operations import checkpoints
+from tests.calibration.labelling import alarmed
 from tests.contract.callers import JSON
 from tests.interchange.archives import an_archive
 from tests.interchange.foreign import foreign_bytes
@@ -61,6 +62,9 @@ class Stage(World):
         self.relation, self.seen = f"same host in {name}", f"probe 1 in {name}"
         self.bind(self.relation, "cyclic:2")
         self.observe(self.seen, "a", "b", [0.9, 0.1], relation_type=self.relation)
+        self.monitor, self.oracle = f"strict run of {name}", f"oracle of {name}"
+        self.alarm = alarmed(self, relation_type=self.relation, observation_id=f"sure of {name}", run_id=self.monitor)
+        self.observe(self.oracle, "a", "b", [0.6, 0.4], relation_type=self.relation)
         checkpoints.checkpoint(self.namespace, make_key=True)
 
     def imported(self) -> UUID:
@@ -110,6 +114,14 @@ def observation(stage: Stage, id: str) -> dict[str, Any]:
     return {
         "schema_version": 2, "observation_id": id, "relation_type": stage.relation, "source": "a", "target": "b",
         "posterior": {"0": 0.8, "1": 0.2}, "evidence_family": f"probe {id}", "observed_at": 100,
+    }  # fmt: skip
+
+
+def outcome(stage: Stage) -> dict[str, Any]:
+    """The payload of a label of an observation that has none."""
+    return {
+        "observation_id": stage.oracle, "true_relation": "0", "outcome_event_id": f"label of {stage.oracle}",
+        "labeled_at": 300,
     }  # fmt: skip
 
 
@@ -283,6 +295,15 @@ EXAMPLES: dict[str, Callable[[Stage], Example]] = {
     "beliefs_open_monitor": lambda s: Example(
         "/monitors/nightly", {"reference_size": 20, "current_size": 40}, status=201
     ),
+    "calibration_record": lambda s: Example("/outcomes", outcome(s), status=201),
+    "calibration_label": lambda s: Example("/labels", outcome(s), status=201),
+    "calibration_record_batch": lambda s: Example("/outcomes/batch", [outcome(s)], status=201),
+    "calibration_label_batch": lambda s: Example("/labels/batch", [outcome(s)], status=201),
+    "calibration_report": lambda s: Example(f"/monitors/{s.monitor}/report", query={"relation_type": s.relation}),
+    "calibration_acknowledge": lambda s: Example(
+        f"/alarms/{s.alarm}/acknowledge", {"reason": "looking into it"}, by=reviewer
+    ),
+    "calibration_close": lambda s: Example(f"/alarms/{s.alarm}/close", {"reason": "repaired"}, by=reviewer),
     "interchange_start": lambda s: Example(
         "/imports", foreign_bytes(), query={"format": "contextfs"}, content_type=RAW, by=owner, status=201
     ),
@@ -309,6 +330,13 @@ NAMING = frozenset(
         "beliefs_query",
         "beliefs_revoke",
         "beliefs_save_query",
+        "calibration_acknowledge",
+        "calibration_close",
+        "calibration_label",
+        "calibration_label_batch",
+        "calibration_record",
+        "calibration_record_batch",
+        "calibration_report",
         "checks_check",
         "facts_assert_fact",
         "facts_case",

@@ -36,7 +36,7 @@ PEOPLE = {
     "agents_revoke_token", "agents_freeze", "agents_unfreeze", "agents_admit_member", "agents_change_setting",
     "records_restore", "records_confirm", "records_reject", "records_review", "checks_run", "checks_waive",
     "interchange_start", "interchange_restore", "facts_verdict", "tombstones_revive", "tombstones_retest",
-    "tombstones_retire", "tombstones_keep",
+    "tombstones_retire", "tombstones_keep", "calibration_acknowledge", "calibration_close",
 }  # fmt: skip
 
 

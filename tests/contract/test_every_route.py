@@ -327,7 +327,12 @@ def test_a_body_over_the_limit_is_too_large(trial: Trial, settings: Any) -> None
     assert written() == before
 
 
-PEER_DOCUMENTS = frozenset({"beliefs_observe", "beliefs_observe_batch", "beliefs_query", "beliefs_decision_of"})
+PEER_DOCUMENTS = frozenset(
+    {
+        "beliefs_observe", "beliefs_observe_batch", "beliefs_query", "beliefs_decision_of", "calibration_record",
+        "calibration_record_batch", "calibration_label", "calibration_label_batch",
+    }
+)  # fmt: skip
 
 
 def spellings(trial: Trial) -> Iterator[tuple[str, bytes, list[str | int]]]:

@@ -59,6 +59,12 @@ ANOTHER: dict[str, tuple[tuple[str | int, ...], Any]] = {
     "beliefs_revoke": (("reason",), "another reason"),
     "beliefs_save_query": (("name",), "other hosts"),
     "beliefs_open_monitor": (("reference_size",), 21),
+    "calibration_record": (("labeled_at",), 301),
+    "calibration_label": (("labeled_at",), 301),
+    "calibration_record_batch": ((0, "labeled_at"), 301),
+    "calibration_label_batch": ((0, "labeled_at"), 301),
+    "calibration_acknowledge": (("reason",), "another reason"),
+    "calibration_close": (("reason",), "another reason"),
     "tombstones_bury": (("retest",), "another plan"),
     "tombstones_check": (("scope",), "elsewhere"),
     "tombstones_file_evidence": (("origin",), "somebody else"),
@@ -96,7 +102,7 @@ def test_the_same_request_is_answered_as_before_and_written_once(stage: Stage, r
     if "secret" in told:
         assert told.pop("secret").startswith("plm_")
         assert again.pop("secret") is None
-    if route.operation in ("records_save_batch", "facts_assert_batch", "beliefs_observe_batch"):
+    if route.operation.endswith("_batch"):
         assert (told.pop("duplicates"), again.pop("accepted")) == ([], [])
         told["duplicates"] = told.pop("accepted")
     assert told == again

@@ -20,6 +20,7 @@ from memory.base.triggers import postgresql_triggers, sqlite_triggers
 from memory.beliefs.kernel.monitoring import MonitorConfig
 from memory.beliefs.models import Forecast, Revocation
 from memory.beliefs.operations.monitors import open_run
+from memory.calibration.models import AlarmTurn, LabelOutcome
 from memory.facts import space
 from memory.facts.models import Retraction, Supersession
 from memory.ledger.models import Content as ContentRow
@@ -232,6 +233,13 @@ free_items = count(990)
 free_relations = cycle(sorted(set(LINKS) - {"references"}))
 
 
+# What a further row of the table may say where the one that stands has said the rest.
+OF_ITS_OWN: dict[type[models.Model], dict[str, Any]] = {
+    LabelOutcome: {"supersedes": None},
+    AlarmTurn: {"kind": "close"},
+}
+
+
 def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str, Any]:
     """A row like one that stands, unlike it in every unique column."""
     row = next(stored_rows(model, world.namespace))
@@ -255,11 +263,11 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
         row["observation"] = untracked.id
         config = MonitorConfig(run_id=f"a run of its own {next(free_items)}")
         row["monitor_run"] = open_run(world.alice, config=config).id
-    if model is Revocation:
+    if model in (Revocation, LabelOutcome):
         row["observation"] = world.observe(None, "a", "c", [1, 0, 0, 0], by=world.alice).id
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
-    return {**row, **changes}
+    return {**row, **OF_ITS_OWN.get(model, {}), **changes}
 
 
 def put(model: type[models.Model], row: dict[str, Any]) -> None:

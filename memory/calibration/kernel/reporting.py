@@ -59,19 +59,24 @@ class Segment:
     audit: Document | None = None
 
 
-def report(config: MonitorConfig, *, scope: Scope, segments: Sequence[Segment]) -> Document:
-    """The report of a scope that holds these segments, one for each relation type with a forecast."""
+def report(
+    config: MonitorConfig, *, scope: Scope, segments: Sequence[Segment], audit: Document | None = None
+) -> Document:
+    """The report of a scope that holds these segments, one for each relation type with a forecast.
+
+    audit : what we say of the whole; that of a single segment joins it. Without one there is no such key.
+    """
     counted = _together([segment.counted for segment in segments])
     base = _base(config, scope, counted)
+    segment = segments[0] if len(segments) == 1 else Segment("", Counted())
+    told = {} if audit is None else {"audit": {**audit, **(segment.audit or {})}}
     if len(segments) > 1:
         names = sorted(segment.relation_type for segment in segments)
-        return {**base, "status": "segmented_by_relation", "reason": NOT_POOLED, "relation_types": names}
-    segment = segments[0] if segments else Segment("", Counted())
+        return {**base, "status": "segmented_by_relation", "reason": NOT_POOLED, "relation_types": names, **told}
     base["counts"] |= _window_counts(config, counted.n_labeled)
-    audit = {} if segment.audit is None else {"audit": segment.audit}
     if not _is_compared(config, segment):
-        return {**base, "status": "insufficient_data", "alerts": [], **audit}
-    return {**base, **_compared(config, segment), **audit}
+        return {**base, "status": "insufficient_data", "alerts": [], **told}
+    return {**base, **_compared(config, segment), **told}
 
 
 def tree(
@@ -79,8 +84,10 @@ def tree(
     *,
     scope: Scope,
     relations: Mapping[str, tuple[Document, Mapping[str, Document]]],
+    audit: Document | None = None,
 ) -> Document:
     """The full tree. relations : for each relation type the report of all its forecasts, and one for each family."""
+    told = {} if audit is None else {"audit": audit}
     return {
         "schema_version": SCHEMA_VERSION,
         "run_id": config.run_id,
@@ -91,6 +98,7 @@ def tree(
             name: {"overall": overall, "by_source_family": {family: families[family] for family in sorted(families)}}
             for name, (overall, families) in sorted(relations.items())
         },
+        **told,
     }
 
 

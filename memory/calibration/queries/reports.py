@@ -47,13 +47,13 @@ def report(
     scope = Scope(_namespace(at), relation_type, source_family, cut.as_of)
     relation, family = _named(at, relation_type), _named(at, source_family)
     if (relation_type is not None and relation is None) or (source_family is not None and family is None):
-        return reporting.report(run.config, scope=scope, segments=[])
+        return reporting.report(run.config, scope=scope, segments=[], audit=_point(at, profile))
     rows = reading.segments_of(
         at.namespace, run=run.id, relation=relation, families=[EVERY_FAMILY if family is None else family]
     )
     texts = names_of(at.namespace, [row.relation_type for row in rows])
     segments = [_segment(at, run, row, texts, profile=profile, cut=cut) for row in rows]
-    return _document(run, scope, segments, profile=profile)
+    return _document(run, scope, segments, audit=_point(at, profile))
 
 
 def tree(at: AsOf, *, run_id: str, profile: Profile, as_of: float | None = None) -> Document:
@@ -63,6 +63,7 @@ def tree(at: AsOf, *, run_id: str, profile: Profile, as_of: float | None = None)
     scope = Scope(_namespace(at), as_of=cut.as_of)
     rows = reading.segments_of(at.namespace, run=run.id)
     texts = names_of(at.namespace, [name for row in rows for name in (row.relation_type, row.source_family)])
+    nested: Document | None = None if profile == "compat" else {}
     overall: dict[str, Document] = {}
     families: dict[str, dict[str, Document]] = {}
     for row in rows:
@@ -71,13 +72,13 @@ def tree(at: AsOf, *, run_id: str, profile: Profile, as_of: float | None = None)
             continue
         within = replace(scope, relation_type=segment.relation_type)
         if row.source_family == EVERY_FAMILY:
-            overall[segment.relation_type] = _document(run, within, [segment], profile=profile)
+            overall[segment.relation_type] = _document(run, within, [segment], audit=nested)
         else:
             family = texts.get(row.source_family, "")
-            told = _document(run, replace(within, source_family=family), [segment], profile=profile)
+            told = _document(run, replace(within, source_family=family), [segment], audit=nested)
             families.setdefault(segment.relation_type, {})[family] = told
     relations = {name: (document, families.get(name, {})) for name, document in overall.items()}
-    return reporting.tree(run.config, scope=scope, relations=relations)
+    return reporting.tree(run.config, scope=scope, relations=relations, audit=_point(at, profile))
 
 
 def _namespace(at: AsOf) -> str:
@@ -107,10 +108,14 @@ def _segment(
     return Segment(texts.get(row.relation_type, ""), found.counted, found.reference, found.current, audit)
 
 
-def _document(run: Run, scope: Scope, segments: list[Segment], *, profile: Profile) -> Document:
-    return reporting.report(
-        run.config, scope=scope, segments=[segment for segment in segments if segment.counted.n_tracked]
-    )
+def _document(run: Run, scope: Scope, segments: list[Segment], *, audit: Document | None) -> Document:
+    tracked = [segment for segment in segments if segment.counted.n_tracked]
+    return reporting.report(run.config, scope=scope, segments=tracked, audit=audit)
+
+
+def _point(at: AsOf, profile: Profile) -> Document | None:
+    """What the answer rests on; nothing beside the peer's keys under compat."""
+    return None if profile == "compat" else {"seq": at.seq, "provisional": at.provisional}
 
 
 def _audit(at: AsOf, run: Run, row: SegmentState, found: Windows) -> Document:
