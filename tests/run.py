@@ -23,6 +23,7 @@ NO_TESTS_FOUND = 5
 INTERRUPTED = 2
 QUICK = "not slow and not browser and not postgres"
 ON_POSTGRESQL = "asks_database and not browser and not sqlite_only"
+ROOM_BYTES = 2 * 1024**3
 # They say the same on every engine: no table is asked there.
 WITHOUT_DATABASE = ("architecture", "browser", "charts", "console")
 
@@ -55,13 +56,23 @@ def _pytest(arguments: Sequence[str], *, marks: str = "", environment: dict[str,
     command = [sys.executable, "-m", "pytest", "--numprocesses=auto", "--maxprocesses=8", "--dist=worksteal"]
     if marks:
         command += ["-m", marks]
-    home = tempfile.mkdtemp(prefix="palimpsest-test-")
+    home = tempfile.mkdtemp(prefix="palimpsest-test-", dir=_memory())
     variables = {**os.environ, "PALIMPSEST_TEST_HOME": home, **(environment or {})}
     with subprocess.Popen([*command, *arguments], cwd=ROOT, env=variables) as process:
         try:
             return _wait(process)
         finally:
             shutil.rmtree(home, ignore_errors=True)
+
+
+def _memory() -> Path | None:
+    """Where files never wait for a disk, if there is such a place with room; None: where others are.
+
+    The home of a run holds the SQLite files of its tests, which are as much files there: who is killed loses nothing.
+    """
+    memory = Path("/dev/shm")
+    has_room = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free >= ROOM_BYTES
+    return memory if has_room else None
 
 
 def _wait(process: "subprocess.Popen[bytes]") -> int:
