@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ BEAMS |= {"exact-over-budget"}  # refused by the peer for its 1024 states
 # B2.2: edges between two nodes at the last hop; its own stores disagree there.
 STORES_DISAGREE = {id for id, case in CASES.items() if "expected_memory_store" in case}
 # B4.5: the length of a node prior is checked with and without evidence, on the root too.
+SMALL = Budget(largest_entries=16, total_entries=256, samples=2_000)
 PRIOR_REFUSED = {"nodeprior-bad-size-with-evidence", "nodeprior-too-long-no-evidence", "nodeprior-root-bad-size"}
 
 
@@ -104,6 +106,7 @@ def _grouped(candidates: list[dict[str, Any]]) -> list[Any]:
 def test_a_recorded_capsule_comes_back(case: dict[str, Any], profile: Profile) -> None:
     expected = case["expected_memory_store" if case["id"] in STORES_DISAGREE else "expected"]
     found = capsule_of(case, profile)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
     audit = found.pop("audit", None)
     assert (audit is None) == (profile == "compat")
     if audit is not None and expected["retrieval"]["mode"] == "explicit" and audit["dropped_observation_count"]:
@@ -145,11 +148,11 @@ def test_b1_1_on_chains_that_the_peer_calls_stable_the_true_marginals_come_back(
 def test_b1_1_an_exact_answer_over_the_budget_is_refused_with_its_width() -> None:
     case = CASES["exact-over-budget"]
     with pytest.raises(Invalid) as refusal:
-        capsule_of(case, "native", budget=Budget(largest_entries=4, total_entries=64))
+        capsule_of(case, "native", budget=SMALL)
     assert refusal.value.errors[0].loc == ("inference",)
     assert {"width", "largest_entries", "total_entries"} <= set(refusal.value.extra)
     asked = case | {"query": case["query"] | {"inference": "auto"}}
-    found = capsule_of(asked, "native", budget=Budget(largest_entries=4, total_entries=64, samples=2_000))
+    found = capsule_of(asked, "native", budget=SMALL)
     audit = found["audit"]
     assert found["approximate"] is True
     assert found["inference_backend"] == "subgraph-2000"
@@ -162,7 +165,7 @@ def test_b1_1_an_exact_answer_over_the_budget_is_refused_with_its_width() -> Non
         for label, lower, upper in zip(audit["labels"], row["lower"], row["upper"], strict=True):
             assert 0.0 <= lower <= upper <= 1.0
             assert lower - 1e-9 <= shown.get(label, lower) <= upper + 1e-9
-    assert capsule_of(asked, "native", budget=Budget(largest_entries=4, total_entries=64, samples=2_000)) == found
+    assert capsule_of(asked, "native", budget=SMALL) == found
 
 
 @pytest.mark.parametrize("id", sorted(PRIOR_REFUSED))

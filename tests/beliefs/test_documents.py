@@ -225,6 +225,7 @@ def test_b4_3_mass_outside_the_prior_is_flagged() -> None:
 def test_b4_4_vectors_that_say_nothing_are_flagged() -> None:
     assert _flags([0.0] * 4) == ("uninformative_vector",)
     assert _flags([1e-13, 5e-13, 0.0, 0.0]) == ("uninformative_vector",)
+    assert _flags([1e-12, 0.0, 0.0, 0.0]) == ("uninformative_vector",)
     assert _flags([1e-13, 2e-12, 0.0, 0.0]) == ()
     assert _flags([0.5, 0.5, 0.0, 0.0], {}) == ("mass_outside_prior", "uninformative_vector")
     assert _flags([0.0], law=built_in("cyclic:1")) == ()
@@ -272,6 +273,11 @@ def test_integers_of_provenance_keep_all_their_digits() -> None:
     text = b'{"provenance": {"tweet": 1790000000000000001}}'
     given_ = OBSERVATION | read_payload(text, profile="native")
     assert provenance_text(observation_document(given_, profile="native")) == '{"tweet":1790000000000000001}'
+
+
+def test_an_interval_may_be_one_instant_and_lie_before_the_observation() -> None:
+    found = observation_document(OBSERVATION | {"valid_from": 0, "valid_until": 0}, profile="native")
+    assert (found.valid_from, found.valid_until) == (0.0, 0.0)
 
 
 def test_claimed_instants_are_fields_under_compat_alone() -> None:

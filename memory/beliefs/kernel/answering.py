@@ -153,15 +153,13 @@ def _inferred(
         )  # fmt: skip
     except Contradiction as error:
         ids = [used.ids[edge] for edge in error.edges]
-        raise Conflict(
-            f"These observations cannot all hold: {', '.join(ids)}.", observation_ids=ids, nats=math.inf
-        ) from error
+        raise Conflict(f"These observations cannot all hold: {', '.join(ids)}.", observation_ids=ids) from error
     except WidthExceeded as error:
         place = Place(
             ("inference",), "over_budget", f"at most {budget.largest_entries} entries in a clique", str(error)
         )
         raise Invalid(
-            f"inference: {error}; `auto` answers by sampling.",
+            f"inference: {error}{'; `auto` answers by sampling' if query.inference == 'exact' else ''}.",
             errors=(place,), width=error.width, largest_entries=error.largest, total_entries=error.total,
         ) from error  # fmt: skip
 

@@ -18,7 +18,7 @@ from memory.beliefs.kernel.answering import Answer
 from memory.beliefs.kernel.disjoint import DisjointSets
 from memory.beliefs.kernel.engine import conflicting_set
 from memory.beliefs.kernel.factors import floored
-from memory.beliefs.kernel.masses import flags
+from memory.beliefs.kernel.masses import flagged
 from memory.beliefs.kernel.retrieval import Retrieved
 from memory.beliefs.kernel.terms import Inference
 
@@ -73,24 +73,27 @@ def _conflicts(answer: Answer) -> list[dict[str, object]]:
     inference, used, labels = answer.inference, answer.used, answer.law.labels
     if inference is None:
         return []
-    states = inference.map_states
-    inferred = answer.group.relative[states[used.source], states[used.target]]
-    local, likely = floored(used.posterior).argmax(axis=1), answer.log_factors.argmax(axis=1)
-    strength = inference.conflict_nats
+    source, target, states = used.source.tolist(), used.target.tolist(), inference.map_states
+    inferred = answer.group.relative[states[used.source], states[used.target]].tolist()
+    local, likely = floored(used.posterior).argmax(axis=1).tolist(), answer.log_factors.argmax(axis=1).tolist()
+    strength, is_bridge = inference.conflict_nats.tolist(), inference.is_bridge.tolist()
+    without, cavity, belief = (
+        one.tolist() for one in (inference.loo_log_z, inference.cavity, inference.edge_posterior)
+    )  # fmt: skip
     order = sorted(np.flatnonzero(used.trust > 0.0).tolist(), key=lambda edge: (-strength[edge], edge))
     return [
         {
             "observation_id": used.ids[edge],
-            "source": answer.nodes[used.source[edge]],
-            "target": answer.nodes[used.target[edge]],
-            "strength_nats": float(strength[edge]),
-            "is_bridge": bool(inference.is_bridge[edge]),
-            "loo_log_evidence": float(inference.loo_log_z[edge]),
+            "source": answer.nodes[source[edge]],
+            "target": answer.nodes[target[edge]],
+            "strength_nats": strength[edge],
+            "is_bridge": is_bridge[edge],
+            "loo_log_evidence": without[edge],
             "local_top1": labels[local[edge]],
             "likelihood_top1": labels[likely[edge]],
             "inferred_relation": labels[inferred[edge]],
-            "cavity": inference.cavity[edge].tolist(),
-            "relation_posterior": inference.edge_posterior[edge].tolist(),
+            "cavity": cavity[edge],
+            "relation_posterior": belief[edge],
         }
         for edge in order
     ]
@@ -113,8 +116,12 @@ def _near_contradiction(answer: Answer) -> list[str] | None:
 
 def _flags(answer: Answer) -> list[dict[str, object]]:
     used = answer.used
-    found = ((id, flags(q, mu)) for id, q, mu in zip(used.ids, used.posterior, used.prior, strict=True))
-    return [{"observation_id": id, "flags": list(warnings)} for id, warnings in found if warnings]
+    found = flagged(used.posterior, used.prior)
+    rows = np.flatnonzero(np.logical_or.reduce(list(found.values()))).tolist()
+    return [
+        {"observation_id": used.ids[row], "flags": [flag for flag, is_flagged in found.items() if is_flagged[row]]}
+        for row in rows
+    ]
 
 
 def _evidence(answer: Answer) -> list[dict[str, object]]:

@@ -19,7 +19,7 @@ import numpy as np
 from memory.base.errors import Invalid
 from memory.beliefs.kernel.factors import FLOOR
 from memory.beliefs.kernel.fields import REQUIRED, Field, Schema, text_schema
-from memory.beliefs.kernel.groups import Floats
+from memory.beliefs.kernel.groups import Booleans, Floats
 from memory.beliefs.kernel.laws import MAX_LABELS, Law
 from memory.beliefs.kernel.reading import Step, identifier, number, shown
 
@@ -80,12 +80,15 @@ def flags(posterior: Floats, prior: Floats | None) -> tuple[Flag, ...]:
     uninformative_vector : no entry of one of them is above the floor, so that it counts as uniform.
     mass_outside_prior : the posterior has mass where the prior has none.
     """
-    found: list[Flag] = []
-    if prior is not None and bool(((posterior > 0) & (prior <= 0)).any()):
-        found.append("mass_outside_prior")
-    if any(raw is not None and raw.size > 1 and bool((raw <= FLOOR).all()) for raw in (posterior, prior)):
-        found.append("uninformative_vector")
-    return tuple(found)
+    found = flagged(posterior[None], np.full((1, posterior.size), 1.0) if prior is None else prior[None])
+    return tuple(flag for flag, is_flagged in found.items() if is_flagged[0])
+
+
+def flagged(posterior: Floats, prior: Floats) -> dict[Flag, Booleans]:
+    """The same for E observations at once.   posterior, prior : (E, S) raw masses; each value is (E,)."""
+    is_outside = ((posterior > 0) & (prior <= 0)).any(axis=1)
+    says_nothing = (posterior <= FLOOR).all(axis=1) | (prior <= FLOOR).all(axis=1)
+    return {"mass_outside_prior": is_outside, "uninformative_vector": says_nothing & (posterior.shape[1] > 1)}
 
 
 def _values(found: Masses) -> Sequence[float]:
