@@ -24,6 +24,7 @@ FRAME_PX = 76
 LABEL_CHARACTERS = 26
 NARROW_CHARACTERS = 13
 MINUS = "\u2212"
+ARROW = " → "
 QUARTERS: dict[str, Any] = {"tickmode": "array", "tickvals": [0, 0.25, 0.5, 0.75, 1]}
 
 
@@ -287,8 +288,15 @@ def _rows_layout(labels: Sequence[str], *, title: str, **given: Any) -> dict[str
             "", tickmode="array", tickvals=[*range(len(labels))], showgrid=False, ticks="",
             ticktext=[said(label, LABEL_CHARACTERS) for label in labels], range=[len(labels) - 0.5, -0.5],
         ),
-        "meta": {"narrow_ticks": [said(label, NARROW_CHARACTERS) for label in labels]},
+        "meta": {"narrow_ticks": [_narrow(label) for label in labels]},
     }  # fmt: skip
+
+
+def _narrow(label: str) -> str:
+    """The label for a narrow window; of two nodes both stay to be told apart."""
+    source, arrow, target = label.partition(ARROW)
+    return said(source, NARROW_CHARACTERS // 2) + arrow + said(target, NARROW_CHARACTERS // 2) if arrow else said(
+        label, NARROW_CHARACTERS)  # fmt: skip
 
 
 def _bridge(row: int) -> dict[str, Any]:

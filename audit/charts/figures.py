@@ -33,6 +33,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 MARKERS = ("circle", "square", "diamond", "cross", "triangle-up", "x")
 PATTERNS = ("", "/", ".", "x", "-", "\\")
 MOST_SERIES = 6
+MOST_LINES = 200
 MOST_POINTS = 2_000
 """The cartesian bundle draws each point as an element of its own; a longer series is thinned or binned before."""
 
@@ -69,8 +70,13 @@ class Figure:
 
     @property
     def lines(self) -> tuple[tuple[tuple[Column, str], ...], ...]:
-        """The rows, each cell beside its column."""
-        return tuple(tuple(zip(self.columns, row, strict=True)) for row in self.rows)
+        """The first MOST_LINES rows, each cell beside its column."""
+        return tuple(tuple(zip(self.columns, row, strict=True)) for row in self.rows[:MOST_LINES])
+
+    @property
+    def n_more(self) -> int:
+        """How many rows stand in the file alone."""
+        return max(0, len(self.rows) - MOST_LINES)
 
 
 def drawn(

@@ -14,6 +14,7 @@ import pytest
 from audit.frame import in_url
 from audit.pages.beliefs.address import graph_url
 from audit.pages.beliefs.words import AUTHORITY
+from memory.beliefs.kernel.terms import Budget
 from memory.beliefs.models import Revocation
 from tests.beliefs.told import ODD, asked, told
 from tests.browsers import browser
@@ -110,6 +111,28 @@ def test_running_again_and_comparing_with_another_point_say_by_how_much_it_diffe
     wrong = client.get(graph(against="never"))
     assert wrong.status_code == 422
     assert "nothing is compared" in text_of(wrong)
+
+
+def test_an_answer_that_is_sampled_never_looks_like_an_exact_one(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.bind(law="cyclic:2")
+    nodes = [f"v{i}" for i in range(5)]
+    for i, source in enumerate(nodes):
+        for target in nodes[:i]:
+            world.observe(f"{source}{target}", source, target, [0.8, 0.2])
+    address = graph_url({**QUERY, "root": "v0", "nodes": nodes}, carried=())
+    client = browser(world.charlie)
+    exact = text_of(client.get(address))
+    assert "(exact" in exact
+    assert "bounds" not in exact
+    tiny = Budget(largest_entries=4, total_entries=32, samples=2_000)
+    monkeypatch.setattr("audit.pages.beliefs.graph.PAGE_BUDGET", tiny)
+    shown = text_of(client.get(address))
+    assert "sampled from a part of the graph" in shown
+    assert "(exact" not in shown
+    assert re.search(r"bounds .* 0\.\d{3} to [01]\.\d{3}", shown)
+    assert "largest difference" in text_of(client.get(f"{address}&again=1"))
+    # What each observation carries is worked out exactly or not at all.
+    assert client.get(f"{address}&figure=removals".replace("/graph?", "/graph.csv?")).status_code == 422
 
 
 def test_a_question_by_hand_becomes_an_address_and_a_saved_one_leads_to_its_own(

@@ -54,7 +54,7 @@ def test_a_label_of_a_figure_is_no_link_and_the_plot_fits_a_narrow_window(visits
         """() => [...document.querySelectorAll("[data-plot]")].every(
             (plot) => Math.abs(plot.querySelector(".main-svg").getAttribute("width") - plot.clientWidth) <= 1)"""
     )
-    expect(page.locator(f"{FIGURE} .ytick text").first).to_have_text("mirror → bui…")
+    expect(page.locator(f"{FIGURE} .ytick text").first).to_have_text("mirror → build")
 
 
 def test_where_the_library_does_not_come_the_table_stands_open(visits: Visits) -> None:

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -23,6 +23,8 @@ from audit.pages.beliefs.address import QuestionForm, asked, carried, graph_url,
 from audit.pages.beliefs.cards import cards
 from audit.pages.beliefs.compared import compared
 from audit.pages.beliefs.shown import (
+    HiddenRow,
+    ObservationRow,
     Shown,
     drawing,
     figures,
@@ -39,6 +41,7 @@ from memory.beliefs.kernel.terms import Budget
 from memory.beliefs.queries.asking import Asking, ask
 from memory.beliefs.queries.saved import saved_queries
 
+MOST_ROWS = 200
 PAGE_BUDGET = Budget(largest_entries=1 << 20, total_entries=1 << 22, samples=8_000)
 """An exact answer within it takes a fifth of a second at most."""
 
@@ -77,7 +80,7 @@ def graph(request: HttpRequest, visit: Visit) -> HttpResponse:
 def _answer(request: HttpRequest, visit: Visit, view: Shown) -> dict[str, Any]:
     asking = view.asking
     urls = {id: f"/beliefs/observations/{stored}{visit.carry}" for id, stored in asking.ids.items()}
-    node_urls = {node: with_pairs(request, node=node) for node in view.nodes}
+    node_urls = {node: f"#node-{index}" for index, node in enumerate(view.nodes)}
     told = figures(view)
     drawn = drawing(view, urls=urls, node_urls=node_urls)
     inference = asking.answer.inference
@@ -92,11 +95,18 @@ def _answer(request: HttpRequest, visit: Visit, view: Shown) -> dict[str, Any]:
         ],
         "conflicts": told["conflicts"],
         "conflicts_csv": with_pairs(request, "/beliefs/graph.csv", figure="conflicts"),
-        "nodes": [(row, node_urls[row.node]) for row in node_rows(view)],
-        "used": [(row, urls.get(row.id, "")) for row in observation_rows(view)],
-        "hidden": [(row, urls.get(row.id, "")) for row in hidden_rows(view)],
+        "nodes": node_rows(view),
+        "focus_kept": [pair for pair in request.GET.items() if pair[0] not in ("node", "again")],
+        "used": _rows(observation_rows(view), urls),
+        "hidden": _rows(hidden_rows(view), urls),
         "n_zero_trust": sum(trust == 0.0 for trust in asking.answer.used.trust.tolist()),
     }  # fmt: skip
+
+
+def _rows(rows: Sequence[ObservationRow] | Sequence[HiddenRow], urls: Mapping[str, str]) -> dict[str, Any]:
+    """The first MOST_ROWS with their pages, how many there are, and how many are left out."""
+    shown_rows = [(row, urls.get(row.id, "")) for row in rows[:MOST_ROWS]]
+    return {"rows": shown_rows, "n": len(rows), "n_more": len(rows) - len(shown_rows)}
 
 
 @require_safe

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from django.utils.safestring import SafeString, mark_safe
 
-from audit.charts.beliefs import share
+from audit.charts.beliefs import ARROW, share
 from audit.charts.markup import number
 from audit.secrets import covered
 
@@ -73,7 +73,7 @@ def named(text: str, *, absent: str = "erased") -> str:
 
 def between(source: str, target: str) -> str:
     """An observation by its two nodes."""
-    return f"{named(source)} → {named(target)}"
+    return f"{named(source)}{ARROW}{named(target)}"
 
 
 def relation_url(relation_type: str, *, carry: str) -> str:
