@@ -20,33 +20,43 @@ def test_nothing_unknown_stands_at_top_level() -> None:
     assert visible == TOP_LEVEL
 
 
-@pytest.mark.parametrize("path", [ROOT / "manage.py", *SOURCES], ids=short)
-def test_a_source_has_at_most_400_lines(path: Path) -> None:
-    assert len(path.read_text().splitlines()) <= MOST_LINES
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    """Every source, parsed once for all rules."""
+    return {path: ast.parse(path.read_text()) for path in (ROOT / "manage.py", *SOURCES)}
 
 
-@pytest.mark.parametrize("path", [ROOT / "manage.py", *SOURCES], ids=short)
-def test_a_function_has_at_most_40_lines(path: Path) -> None:
-    functions = [
-        node
-        for node in ast.walk(ast.parse(path.read_text()))
+def test_a_source_has_at_most_400_lines() -> None:
+    lengths = {short(path): len(path.read_text().splitlines()) for path in (ROOT / "manage.py", *SOURCES)}
+    assert {name: length for name, length in lengths.items() if length > MOST_LINES} == {}
+
+
+def test_a_function_has_at_most_40_lines(trees: dict[Path, ast.Module]) -> None:
+    lengths = {
+        f"{short(path)}:{node.lineno} {node.name}": (node.end_lineno or node.lineno) - node.lineno + 1
+        for path, tree in trees.items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    lengths = {node.name: (node.end_lineno or node.lineno) - node.lineno + 1 for node in functions}
+    }
     assert {name: length for name, length in lengths.items() if length > MOST_LINES_OF_A_FUNCTION} == {}
+    assert len(lengths) > len(trees)
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if path.name == "__init__.py"], ids=short)
-def test_an_init_holds_a_docstring_and_nothing_else(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    is_bare = "management" in path.parts
-    assert len(tree.body) == (0 if is_bare and not tree.body else 1)
-    assert is_bare or ast.get_docstring(tree)
+def test_an_init_holds_a_docstring_and_nothing_else(trees: dict[Path, ast.Module]) -> None:
+    inits = {path: tree for path, tree in trees.items() if path.name == "__init__.py"}
+    others = [
+        short(path)
+        for path, tree in inits.items()
+        if not ("management" in path.parts and not tree.body)
+        if len(tree.body) != 1 or not ast.get_docstring(tree)
+    ]
+    assert others == []
+    assert inits
 
 
-@pytest.mark.parametrize("path", [path for path in SOURCES if path.name != "__init__.py"], ids=short)
-def test_a_module_begins_with_a_docstring(path: Path) -> None:
-    assert ast.get_docstring(ast.parse(path.read_text()))
+def test_a_module_begins_with_a_docstring(trees: dict[Path, ast.Module]) -> None:
+    bare = [short(path) for path, tree in trees.items() if path.name != "__init__.py" and not ast.get_docstring(tree)]
+    assert bare == []
 
 
 @pytest.mark.parametrize("name", [*slices(), "base"])
@@ -56,8 +66,13 @@ def test_every_slice_has_its_folder_of_tests(name: str) -> None:
     assert list((ROOT / "tests" / folder).glob("test_*.py"))
 
 
-@pytest.mark.parametrize("path", [path for path in modules("memory") if path.name != "clock.py"], ids=short)
-def test_only_the_clock_of_the_domain_reads_a_clock(path: Path) -> None:
+def in_memory(trees: dict[Path, ast.Module]) -> dict[Path, ast.Module]:
+    found = {path: tree for path, tree in trees.items() if ROOT / "memory" in path.parents}
+    assert found
+    return found
+
+
+def test_only_the_clock_of_the_domain_reads_a_clock(trees: dict[Path, ast.Module]) -> None:
     clocks = {
         "datetime.now",
         "datetime.utcnow",
@@ -67,17 +82,26 @@ def test_only_the_clock_of_the_domain_reads_a_clock(path: Path) -> None:
         "time.time_ns",
         "timezone.now",
     }
-    called = {name.removeprefix("datetime.datetime.") for name, _ in calls(ast.parse(path.read_text()))}
-    assert {name for name in called if ".".join(name.split(".")[-2:]) in clocks} == set()
+    readers = {
+        f"{short(path)}: {name}"
+        for path, tree in in_memory(trees).items()
+        for name, _ in calls(tree)
+        if ".".join(name.split(".")[-2:]) in clocks
+    }
+    assert {reader for reader in readers if not reader.startswith("memory/base/clock.py: ")} == set()
+    assert readers
 
 
-@pytest.mark.parametrize("path", modules("memory"), ids=short)
-def test_no_signal_is_received_in_the_domain(path: Path) -> None:
-    imported = {alias for node in ast.walk(ast.parse(path.read_text())) for alias in _imported(node)}
-    signals = {name for name in imported if name.startswith(("django.dispatch", "django.db.models.signals"))}
+def test_no_signal_is_received_in_the_domain(trees: dict[Path, ast.Module]) -> None:
+    signals = {
+        f"{short(path)}: {name}"
+        for path, tree in in_memory(trees).items()
+        for node in ast.walk(tree)
+        for name in _imported(node)
+        if name.startswith(("django.dispatch", "django.db.models.signals"))
+    }
     # The end of a migration is no act of the domain.
-    allowed = {"django.db.models.signals.post_migrate"} if path == ROOT / "memory" / "apps.py" else set()
-    assert signals - allowed == set()
+    assert signals == {"memory/apps.py: django.db.models.signals.post_migrate"}
 
 
 def _imported(node: ast.AST) -> set[str]:
