@@ -93,12 +93,6 @@ def test_the_largest_law_is_validated_whole() -> None:
         parse_law(spoiled | {"table": table.tolist()})
 
 
-def test_the_relation_of_an_edge_is_the_inverse_of_its_source_times_its_target() -> None:
-    law = law_named("Q8")
-    i, j, minus_k = (law.labels.index(label) for label in ("i", "j", "-k"))
-    assert law.relation(i, j) == minus_k
-
-
 def test_an_opposite_law_has_its_products_turned_round() -> None:
     law = built_in("s3")
     turned = opposite(law)

@@ -48,10 +48,6 @@ class Law:
     def size(self) -> int:
         return len(self.labels)
 
-    def relation(self, source_state: int, target_state: int) -> int:
-        """The relation of an edge between two nodes in these states."""
-        return int(self.table[self.inverse[source_state], target_state])
-
 
 def read_law(spec: object) -> Law:
     """The law a client names (`cyclic:4`, `s3`) or spells out.   Raises Invalid."""
