@@ -28,7 +28,7 @@ from tests.browsers import browser
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 SECRET = re.compile(r"plm_[A-Za-z0-9_-]{43}")

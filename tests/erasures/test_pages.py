@@ -24,7 +24,7 @@ from tests.erasures.canary import new_canary, tables_with
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 ITEM = re.compile(r'<input type="checkbox" name="item" value="([0-9.]+)"( checked)?>')
 HIDDEN = re.compile(r'<input type="hidden" name="([a-z_]+)" value="([^"]*)"')

@@ -27,7 +27,7 @@ from tests.ledger.shown import words
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 Store = Callable[[str], Path]
 

@@ -21,7 +21,7 @@ from tests.interchange.foreign import ForeignFile
 from tests.ledger.shown import words
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 FIXTURES = Path(__file__).parent.parent / "interchange" / "fixtures"
 

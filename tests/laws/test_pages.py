@@ -32,7 +32,7 @@ from tests.laws.planting import Scene, planted
 from tests.ledger.shown import words
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 LAWS_FOLDER = Path(__file__).parent.parent.parent / "audit" / "laws"
 

@@ -19,7 +19,7 @@ from tests.browsers import browser
 from tests.ledger.shown import edit, verdicts, words
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from tests.ledger.shown import edit, sign, strip, verdicts, words
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from memory.records.queries.detail import record
 from tests.browsers import browser
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 SECRET = "AKIAIOSFODNN7EXAMPLE"
 NOON = datetime(2030, 6, 1, 12, tzinfo=UTC)

@@ -9,7 +9,7 @@ from memory.lineage.queries.graph import MOST_NODES
 from tests.browsers import browser
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 BUDGET_BYTES = 150_000
 COMPRESSED = {"Accept-Encoding": "gzip"}
 

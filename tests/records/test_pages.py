@@ -22,7 +22,7 @@ from memory.records.models import Record
 from tests.browsers import browser
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 type Subject = tuple[str, dict[str, str]]

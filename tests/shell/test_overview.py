@@ -27,7 +27,7 @@ from tests.browsers import browser
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
 
 START = datetime(2030, 1, 14, 12, tzinfo=UTC)
 PART = {"HX-Request": "true"}
