@@ -15,8 +15,8 @@ from memory.base.errors import DomainError
 from memory.base.schemas import Act, BatchError, Reason, Written
 from memory.beliefs.kernel.reading import IDENTIFIER_CHARS
 from memory.beliefs.schemas import Profiled
+from memory.calibration.labels import Recorded
 from memory.calibration.operations.alarms import Turned
-from memory.calibration.operations.recording import Recorded
 
 Scoped = Annotated[str, Field(min_length=1, max_length=IDENTIFIER_CHARS)]
 

@@ -12,7 +12,8 @@ from memory.beliefs.kernel.acts import outcome_document
 from memory.beliefs.kernel.monitoring import MonitorConfig, parse_config
 from memory.beliefs.operations.monitors import open_run
 from memory.beliefs.relations import relations
-from memory.calibration.operations.recording import Recorded, record
+from memory.calibration.labels import Recorded
+from memory.calibration.operations.recording import record
 from tests.world import World
 
 SMALL: dict[str, Any] = {"reference_size": 6, "current_size": 4, "min_current_size": 2, "max_tracked": 1_000}

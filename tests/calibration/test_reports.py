@@ -16,6 +16,7 @@ from posterior_memory_harness.monitoring import (
 )
 
 from memory.base.errors import Conflict, Invalid
+from memory.beliefs.kernel.acts import outcome_document
 from memory.beliefs.kernel.monitoring import MonitorConfig, parse_config, source_family
 from memory.calibration.kernel import labelling, reporting, windows
 from memory.calibration.kernel import metrics as scores
@@ -202,7 +203,9 @@ def test_labels_stand_repeat_or_are_refused_as_by_the_peer(events: list[Any]) ->
         except ValueError:
             expected = Invalid
         try:
-            told = Told(index, at, recorded_at, labelling.correction_reason(reason))
+            document = {"observation_id": "o", "true_relation": str(index), "correction_reason": reason}
+            read = outcome_document(document, profile="native").correction_reason
+            told = Told(index, at, recorded_at, None if read is None else read.strip())
             if told.reason is not None and ours is None and at is None:
                 continue  # the peer reads its own clock here
             instant = labelling.labeled_at(told, standing=ours, observed_at=2.0)

@@ -39,15 +39,6 @@ class Told:
     reason: str | None
 
 
-def correction_reason(text: str | None) -> str | None:
-    """The reason without the spaces around it. Raises Invalid for one that says nothing."""
-    if text is None:
-        return None
-    if not text.strip():
-        raise Invalid.at("correction_reason", expected="a reason that is not blank")
-    return text.strip()
-
-
 def labeled_at(told: Told, *, standing: Standing | None, observed_at: float) -> float:
     """The claimed instant of labelling, in seconds. Raises Invalid for one before the observation."""
     inherited = standing.labeled_at if standing is not None and told.reason is not None else told.recorded_at

@@ -15,46 +15,14 @@ from memory.beliefs.kernel.acts import OutcomeDocument, label_index
 from memory.beliefs.models import Observation
 from memory.beliefs.relations import Relation, relations_by_id
 from memory.calibration.kernel.labelling import Told, adds, labeled_at
-from memory.calibration.models import Alarm, LabelOutcome
+from memory.calibration.labels import Recorded, Standing, labels_of, observations_of
+from memory.calibration.models import LabelOutcome
+from memory.calibration.operations.repeating import repeated
 from memory.calibration.operations.tipping import drafts_of
 from memory.calibration.scoring import Scoring, Taken
 from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
-from memory.ledger.models import Entry
 from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
-from memory.ledger.queries.contents import contents_of, name_ids, names_of
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The answer to one label. `recorded` is false where it says what stands already.
-
-    `alarms` are the ids of those that it tipped; `flags` warn of its instants; `replayed`: no entry was written.
-    """
-
-    outcome_event_id: str
-    observation_id: str
-    recorded: bool
-    correction: bool
-    id: UUID | None
-    seq: int
-    alarms: tuple[UUID, ...] = ()
-    flags: tuple[str, ...] = ()
-    replayed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """A label that stands, of this entry or an earlier one."""
-
-    id: UUID
-    name: UUID
-    observation: UUID
-    true_index: int
-    labeled_at: float
-    recorded_at: float
-    reason: str | None
-    seq: int
 
 
 def record(by: Actor, *, documents: Sequence[OutcomeDocument]) -> list[Recorded]:
@@ -88,9 +56,13 @@ def _record(by: Actor, documents: Sequence[OutcomeDocument], *, spares: bool) ->
     request = [_request(document) for document in documents] if by.idempotency_key else None
     with opened(by, verb="label", need=gate.WRITE, request=request, names=book) as entry:
         if entry.replayed_seq is not None:
-            return _again(by.namespace, entry.replayed_seq, documents, spares=spares)
+            answers = repeated(by.namespace, entry.replayed_seq, documents)
+            for index, answer in enumerate(answers):
+                if isinstance(answer, DomainError) and not spares:
+                    raise moved(answer, index) if len(answers) > 1 else answer
+            return answers
         desk = _Desk.of(entry, book, named)
-        answers: list[Recorded | DomainError] = []
+        answers = list[Recorded | DomainError]()
         for index, (document, identity) in enumerate(zip(named, identities, strict=True)):
             try:
                 answers.append(desk.take(document, identity))
@@ -125,9 +97,9 @@ class _Desk:
     @classmethod
     def of(cls, entry: OpenEntry, book: NameBook, documents: Sequence[OutcomeDocument]) -> _Desk:
         namespace = entry.by.namespace
-        observations = _observations(namespace, {document.observation_id for document in documents})
+        observations = observations_of(namespace, {document.observation_id for document in documents})
         told = [row.id for row in observations.values()]
-        standing = _standing(namespace, told, [book.known[str(document.outcome_event_id)] for document in documents])
+        standing = labels_of(namespace, told, [book.known[str(document.outcome_event_id)] for document in documents])
         tips: dict[UUID, Standing] = {}
         for label in standing:
             if label.observation in told:
@@ -209,90 +181,3 @@ def _require_same(known: Standing, document: OutcomeDocument, observation: Obser
             f"The event {document.outcome_event_id} stands with another meaning.",
             outcome_event_id=document.outcome_event_id,
         )
-
-
-def _observations(namespace: int, texts: set[str]) -> dict[str, Observation]:
-    found: dict[str, Observation] = {}
-    wanted = sorted(texts)
-    for start in range(0, len(wanted), 400):
-        names = name_ids(namespace, wanted[start : start + 400])
-        rows = Observation.objects.filter(namespace=namespace, name__in=list(names.values()))
-        by_name = {row.name: row for row in rows}
-        found.update({text: by_name[name] for text, name in names.items() if name in by_name})
-    return found
-
-
-def _standing(namespace: int, observations: Sequence[UUID], names: Sequence[UUID]) -> list[Standing]:
-    """The labels of the observations, and those under the names, the oldest first."""
-    rows: dict[UUID, LabelOutcome] = {}
-    for column, wanted in (("observation", observations), ("name", names)):
-        for start in range(0, len(wanted), 400):
-            about = {"namespace": namespace, f"{column}__in": wanted[start : start + 400]}
-            rows |= {row.id: row for row in LabelOutcome.objects.filter(**about)}
-    ordered = sorted(rows.values(), key=lambda row: (row.seq, row.item))
-    notes = contents_of(namespace, [(row.seq, row.item) for row in ordered if row.supersedes is not None])
-    seqs = {row.seq for row in ordered if row.recorded_at is None}
-    at = dict(Entry.objects.filter(namespace=namespace, seq__in=seqs).values_list("seq", "recorded_at"))
-    return [
-        Standing(
-            row.id, row.name, row.observation, row.true_index, row.labeled_at,
-            at[row.seq].timestamp() if row.recorded_at is None else row.recorded_at,
-            notes.get((row.seq, row.item), {}).get("note"), row.seq,
-        )
-        for row in ordered
-    ]  # fmt: skip
-
-
-def _again(
-    namespace: int, seq: int, documents: Sequence[OutcomeDocument], *, spares: bool
-) -> list[Recorded | DomainError]:
-    """The answers of the entry that the same request has written, rebuilt from its rows."""
-    about = {"namespace": namespace, "seq": seq}
-    rows = list(LabelOutcome.objects.filter(**about).order_by("item"))
-    tipped: dict[UUID, list[UUID]] = {}
-    for label, alarm in Alarm.objects.filter(**about).order_by("item").values_list("label", "id"):
-        tipped.setdefault(label, []).append(alarm)
-    ids_seen = {row.observation for row in rows}
-    observations = {row.id: row for row in Observation.objects.filter(namespace=namespace, id__in=ids_seen)}
-    at = Entry.objects.values_list("recorded_at", flat=True).get(**about).timestamp()
-    texts = names_of(namespace, [*(row.name for row in rows), *(one.name for one in observations.values())])
-    left = list(rows)
-    told: list[Recorded | DomainError] = []
-    for index, document in enumerate(documents):
-        wanted = (document.observation_id, document.outcome_event_id)
-        row = next(
-            (
-                row for row in left
-                if texts.get(observations[row.observation].name) == wanted[0]
-                and wanted[1] in (None, texts.get(row.name))
-            ),
-            None,
-        )  # fmt: skip
-        if row is None:
-            standing = _answered_by(namespace, document)
-            if isinstance(standing, DomainError) and not spares:
-                raise moved(standing, index) if len(documents) > 1 else standing
-            told.append(standing)
-            continue
-        left.remove(row)
-        recorded_at = at if row.recorded_at is None else row.recorded_at
-        flags = ("clock_skew",) if recorded_at < observations[row.observation].observed_at else ()
-        told.append(
-            Recorded(
-                texts.get(row.name, ""), document.observation_id, recorded=True, correction=document.is_correction,
-                id=row.id, seq=seq, alarms=tuple(tipped.get(row.id, ())), flags=flags, replayed=True,
-            )
-        )  # fmt: skip
-    return told
-
-
-def _answered_by(namespace: int, document: OutcomeDocument) -> Recorded | DomainError:
-    """The answer to a label of a repeated request that its entry holds no row of: another one says it."""
-    observation = _observations(namespace, {document.observation_id}).get(document.observation_id)
-    standing = [] if observation is None else _standing(namespace, [observation.id], [])
-    if not standing:
-        return Conflict("This was refused when it was sent first; send it as a request of its own.")
-    return Recorded(
-        document.outcome_event_id or "", document.observation_id, recorded=False, correction=document.is_correction,
-        id=standing[-1].id, seq=standing[-1].seq, replayed=True,
-    )  # fmt: skip
