@@ -15,18 +15,23 @@ django.setup()
 from audit.bench.catalogue import BENCHMARKS  # noqa: E402 - it needs the applications
 from audit.bench.measuring import Figure, Scale  # noqa: E402
 from audit.bench.reporting import line, report  # noqa: E402
+from audit.peer import NoPeer  # noqa: E402
 from memory.management.schema import bring_up_to_date  # noqa: E402
 
 
 def main(divisor: int, names: Sequence[str]) -> None:
     bring_up_to_date()
     figures: list[Figure] = []
+    missing: list[str] = []
     for name in names:
-        for figure in BENCHMARKS[name](Scale(divisor)):
-            figures.append(figure)
-            sys.stderr.write(line(figure) + "\n")
-            sys.stderr.flush()
-    sys.stdout.write(report(figures, divisor=divisor))
+        try:
+            for figure in BENCHMARKS[name](Scale(divisor)):
+                figures.append(figure)
+                sys.stderr.write(line(figure) + "\n")
+                sys.stderr.flush()
+        except NoPeer as refusal:
+            missing.append(f"{name} ends here: {refusal}")
+    sys.stdout.write(report(figures, divisor=divisor, missing=missing))
 
 
 if __name__ == "__main__":

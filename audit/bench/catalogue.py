@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.bench import ancestry, batch, durability, facts, laws, lineage, reading, single, tree
+from audit.bench import ancestry, batch, beliefs, durability, facts, laws, lineage, reading, single, tree
 from audit.bench.measuring import Figure, Scale
 
 Benchmark = Callable[[Scale], Iterator[Figure]]
@@ -19,4 +19,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "laws": laws.run,
     "lineage": lineage.run,
     "facts": facts.run,
+    "beliefs": beliefs.run,
 }

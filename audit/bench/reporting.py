@@ -16,10 +16,11 @@ HEAD = (
 )
 
 
-def report(figures: Sequence[Figure], *, divisor: int) -> str:
-    """Markdown: what it ran on, then one line for each figure."""
+def report(figures: Sequence[Figure], *, divisor: int, missing: Sequence[str] = ()) -> str:
+    """Markdown: what it ran on, one line for each figure, and what could not be measured and why."""
     size = "" if divisor == 1 else f"; sizes divided by {divisor}"
-    return "\n".join([f"Measured on {_surroundings()}{size}.", "", *HEAD, *map(line, figures)]) + "\n"
+    left_out = ["", *missing] if missing else []
+    return "\n".join([f"Measured on {_surroundings()}{size}.", "", *HEAD, *map(line, figures), *left_out]) + "\n"
 
 
 def line(figure: Figure) -> str:
