@@ -22,6 +22,9 @@ from memory.beliefs.kernel.ordering import FACTORED_FROM
 
 Shape = tuple[int, bool]
 
+# A table of more entries is long enough to run by itself.
+LARGEST_BATCHED = 1 << 12
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scatter:
@@ -37,14 +40,15 @@ class Scatter:
 class Link:
     """Wide messages from cliques `own` of the batch `child` to cliques `theirs` of the batch `parent`.
 
-    kept : which axes of the parent's table the message has, ascending.   theirs are unique.
+    kept : which axes of the parent's table the message has, ascending.   theirs : ascending and unique.
     """
 
     child: int
     parent: int
     kept: tuple[int, ...]
-    own: Indices
-    theirs: Indices
+    own: Indices | slice
+    theirs: Indices | slice
+    size: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +89,7 @@ def laid_out(cliques: Sequence[Clique], *, k: int) -> Layout:
     """Batches of the cliques, in an order in which they can be processed."""
     own = {clique.node: index for index, clique in enumerate(cliques)}
     parents = [own[clique.scope[0]] if clique.scope else -1 for clique in cliques]
-    rounds = _scheduled(parents, shapes=_shapes(cliques, parents=parents, k=k))
+    rounds = _scheduled(parents, shapes=_shapes(cliques, parents=parents, k=k), k=k)
     order = tuple(index for _, members in rounds for index in members)
     row = {cliques[index].node: position for position, index in enumerate(order)}
     place: dict[int, tuple[int, int]] = {}
@@ -155,7 +159,7 @@ def _shapes(cliques: Sequence[Clique], *, parents: Sequence[int], k: int) -> lis
     ]
 
 
-def _scheduled(parents: Sequence[int], *, shapes: Sequence[Shape]) -> list[tuple[Shape, list[int]]]:
+def _scheduled(parents: Sequence[int], *, shapes: Sequence[Shape], k: int) -> list[tuple[Shape, list[int]]]:
     """Batches in order: always the shape that holds the longest chain up, so that the others gather meanwhile."""
     depth = _depths(parents)
     waiting = Counter(parent for parent in parents if parent >= 0)
@@ -174,6 +178,10 @@ def _scheduled(parents: Sequence[int], *, shapes: Sequence[Shape]) -> list[tuple
         shape = max(ready, key=lambda shape: (deepest[shape], len(ready[shape]), shape))
         members = sorted(ready.pop(shape))
         del deepest[shape]
+        n_together = len(members) if k ** (shape[0] + 1) <= LARGEST_BATCHED else 1
+        for index in members[n_together:]:
+            now_ready(index)
+        members = members[:n_together]
         rounds.append((shape, members))
         for index in members:
             parent = parents[index]
@@ -229,7 +237,16 @@ def _links(
             turn = met[parent, kept]
             met[parent, kept] += 1
             grouped.setdefault((child, number, kept, turn), []).append((position, theirs))
-    return [
-        Link(child, parent, kept, *np.array(entries, dtype=np.intp).T.copy())
-        for (child, parent, kept, _), entries in grouped.items()
-    ]
+    found = []
+    for (child, parent, kept, _), entries in grouped.items():
+        entries.sort(key=lambda entry: entry[1])
+        from_, to = (_compact([entry[side] for entry in entries]) for side in (0, 1))
+        found.append(Link(child, parent, kept, from_, to, len(entries)))
+    return found
+
+
+def _compact(indices: list[int]) -> Indices | slice:
+    """A slice where they follow each other: a view costs nothing, a gather of one clique costs as much as its table."""
+    if indices == list(range(indices[0], indices[0] + len(indices))):
+        return slice(indices[0], indices[0] + len(indices))
+    return np.array(indices, dtype=np.intp)

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memory.beliefs.kernel.batching import Batch, Link
+from memory.beliefs.kernel.batching import Batch
 from memory.beliefs.kernel.factored import Factored, factored_beliefs, factored_best, factored_sum
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.merging import pair_columns
@@ -28,8 +28,6 @@ Conditional = Floats | list[Factored]
 
 # Below it sums of finite logs may leave the range of a float, and are treated as what is impossible.
 LEAST_LOG = -1e300
-# Axes of length one between the variable and the last of a scope.
-INSERTED = [(slice(None), slice(None), *(None,) * axis) for axis in range(64)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,28 +126,31 @@ def downward(plan: Plan, *, up: Upward, n_sums: int) -> Beliefs:
 
 def _table(batch: Batch, rows: Floats, columns: Floats, *, wide: Sequence[Floats | None]) -> Floats:
     """The sum of all logs assigned to the cliques of the batch, (S, k, [k, ...,] B)."""
-    table = rows[..., batch.start : batch.stop]
+    own = rows[..., batch.start : batch.stop]
     if batch.n_scope == 0:
-        table = table.copy()
-    for axis in range(batch.n_scope):
-        part = columns[..., batch.columns[axis]]
-        table = table[..., None, :] + (part[INSERTED[axis]] if axis else part)
+        return own.copy()
+    n_runs, k, size = own.shape
+    parts = [columns[..., column] for column in batch.columns]
+    parts[0] = own[:, :, None] + parts[0]
+    while len(parts) > 1:
+        # Halves are joined with halves, so that the last and largest sum runs over long stretches.
+        parts = [_joined(parts[at : at + 2]) for at in range(0, len(parts), 2)]
+    table = parts[0].reshape(n_runs, *(k,) * (batch.n_scope + 1), size)
     for link in batch.incoming:
         message = wide[link.child]
         assert message is not None
-        _receive(table, link, message)
+        shape = [k if axis in link.kept else 1 for axis in range(batch.n_scope + 1)]
+        table[..., link.theirs] += message[..., link.own].reshape(n_runs, *shape, link.size)
     return table
 
 
-def _receive(table: Floats, link: Link, message: Floats) -> None:
-    n_axes, k = table.ndim - 2, table.shape[1]
-    shape = [k if axis in link.kept else 1 for axis in range(n_axes)]
-    part = message[..., link.own].reshape(len(table), *shape, len(link.own))
-    if len(link.theirs) == table.shape[-1]:
-        # All of them, though perhaps in another order.
-        table += part[..., np.argsort(link.theirs)]
-    else:
-        table[..., link.theirs] += part
+def _joined(parts: list[Floats]) -> Floats:
+    """The sum of one or two tables (S, k, rest, B) over the states of both scopes."""
+    if len(parts) == 1:
+        return parts[0]
+    left, right = parts
+    n_runs, k, _, size = left.shape
+    return (left[:, :, :, None] + right[:, :, None]).reshape(n_runs, k, -1, size)
 
 
 def _factored_step(
