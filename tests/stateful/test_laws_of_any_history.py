@@ -9,7 +9,6 @@ Source: laws of the store, 1.6, 2.1, 3.1, 3.3.
 
 from __future__ import annotations
 
-import os
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -29,7 +28,7 @@ from memory.lineage.queries.timeline import line_of, timeline
 from memory.records.models import Record
 from memory.records.queries.detail import record
 from tests.stateful.model import Kept
-from tests.stateful.test_store import PROFILES, TwoNamespaces, choices, contents, namespaces, types
+from tests.stateful.test_store import TwoNamespaces, choices, contents, examples_and_steps, namespaces, types
 
 metadata = st.dictionaries(st.sampled_from(["owner", "limit"]), st.sampled_from(["Ann", "Bob", 1, True]), max_size=2)
 relations = st.sampled_from(["related_to", "contradicts", "child_of", "depends_on", "caused_by"])
@@ -107,8 +106,10 @@ class Lawful(TwoNamespaces):
 @pytest.mark.slow
 @pytest.mark.django_db
 def test_under_any_operations_every_clause_holds_and_no_ancestry_changes() -> None:
-    examples, steps = PROFILES[os.environ.get("STORE_MACHINE", "default")]
+    # That every clause holds after any steps is drawn more widely in laws/test_any_operations, and that no ancestry
+    # changes in lineage/test_ancestry.
+    examples, steps = examples_and_steps()
     run_state_machine_as_test(
         Lawful,
-        settings=hypothesis_settings(max_examples=max(8, examples // 3), stateful_step_count=steps, deadline=None),
+        settings=hypothesis_settings(max_examples=max(4, examples // 3), stateful_step_count=steps, deadline=None),
     )
