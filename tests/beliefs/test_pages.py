@@ -66,7 +66,8 @@ def test_the_list_explains_a_conflict_and_puts_what_is_contradicted_first(world:
 def test_a_graph_tells_what_is_contradicted_used_hidden_and_carries_the_answer(
     world: World, ids: dict[str, UUID]
 ) -> None:
-    answer = browser(world.charlie).get(graph())
+    client = browser(world.charlie)
+    answer = client.get(graph())
     shown = text_of(answer)
     assert "The rest of the evidence contradicts a → c by 0.8 nats" in shown
     assert "c is most probably 0: 0.911 (exact, 4 observations)" in shown
@@ -77,6 +78,11 @@ def test_a_graph_tells_what_is_contradicted_used_hidden_and_carries_the_answer(
     assert f"/beliefs/observations/{ids[ODD]}" in answer.text
     assert 'data-standing="contradicted"' in answer.text
     assert 'data-standing="unused"' in answer.text
+    # Without the odd one the others say alike with 0.976; to the end of a path nothing else speaks.
+    assert "odd a → c 1 all together say 0 0.800 0 0.976 contradicts +0.85" in shown
+    whole = text_of(client.get(graph_url({**QUERY, "nodes": ["a", "b", "c", "d"]}, carried=())))
+    assert "cd c → d 0 0.800 nothing no second path 1.0" in whole
+    assert "1 observation has no second path" in whole
 
 
 def test_every_figure_is_a_file_too_and_the_answer_is_that_of_the_api(world: World, ids: dict[str, UUID]) -> None:

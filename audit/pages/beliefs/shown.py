@@ -59,14 +59,16 @@ class NodeRow:
 
 @dataclass(frozen=True, slots=True)
 class ObservationRow:
-    """An observation that is used, against the rest. `badge` is the key of its standing; `inferred` what the best
-    assignment says instead of `says`, "" where they agree."""
+    """An observation that is used, against the rest. `badge` is the key of its standing; `rest` what the others say of
+    its relation without it, "" where they say nothing; `inferred` what the best assignment says instead of `says`."""
 
     id: str
     name: str
     between: str
     says: str
     share: Share
+    rest: str
+    rest_share: Share | None
     strength: str
     verdict: str
     badge: str
@@ -148,10 +150,14 @@ def observation_rows(view: Shown) -> list[ObservationRow]:
     for edge in order:
         local, strength = int(said[edge].argmax()), strengths[edge]
         verdict = verdict_of(strength)
+        best = int(inference.cavity[edge].argmax())
+        rest = "" if strength is None else answer.law.labels[best]
+        rest_share = None if strength is None else Share(float(inference.cavity[edge, best]))
         rows.append(
             ObservationRow(
                 answer.used.ids[edge], _short(answer.used.ids[edge]), _between(view, edge), answer.law.labels[local],
-                Share(float(said[edge, local])), "" if strength is None else nats(strength), verdict, BADGES[verdict],
+                Share(float(said[edge, local])), rest, rest_share,
+                "" if strength is None else nats(strength), verdict, BADGES[verdict],
                 "" if int(inferred[edge]) == local else answer.law.labels[int(inferred[edge])],
                 float(answer.used.trust[edge]),
             )
