@@ -14,6 +14,7 @@ from memory.beliefs.kernel.draws import drawn
 from memory.beliefs.kernel.engine import Contradiction, Inference, WidthExceeded, infer, predicted
 from memory.beliefs.kernel.evidence import log_sums
 from memory.beliefs.kernel.groups import cyclic
+from memory.beliefs.kernel.intervals import Weighted, bounds
 from memory.beliefs.kernel.merging import merge
 from memory.beliefs.kernel.planning import N_KEPT, Plan, Refused, made, planned
 from memory.beliefs.kernel.terms import Budget
@@ -183,6 +184,24 @@ def test_a_contradiction_beyond_the_budget_is_named() -> None:
         )  # fmt: skip
     n_edges = len(graph.src)
     assert refused.value.edges == (n_edges, n_edges + 1, n_edges + 2)
+
+
+def test_bounds_are_those_of_the_theorem_for_every_label_and_what_is_not_it() -> None:
+    generator = np.random.default_rng(0)
+    size, k, delta, most = 900, 3, 0.05, 1.5
+    states, weights = generator.integers(k, size=(2, size)), generator.random(size)
+    found = bounds(Weighted(states, weights, 0.0, most), k=k, delta=delta)
+    log_term = np.log(4 * (2 * 2 * k + 1) / delta)
+
+    def reach(x: np.ndarray) -> float:
+        return np.sqrt(2 * x.var(ddof=1) * log_term / size) + 7 * most * log_term / (3 * (size - 1))
+
+    for node, label in np.ndindex(2, k):
+        own, rest = (weights * ((states[node] == label) == same) for same in (True, False))
+        low, high = own.mean() - reach(own), own.mean() + reach(own)
+        assert found.lower[node, label] == pytest.approx(low / (low + rest.mean() + reach(rest)))
+        assert found.upper[node, label] == pytest.approx(high / (high + rest.mean() - reach(rest)))
+    assert found.total == pytest.approx((weights.mean() - reach(weights), weights.mean() + reach(weights)))
 
 
 def coverage(n_grids: int) -> tuple[int, int]:

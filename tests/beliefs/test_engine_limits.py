@@ -146,14 +146,16 @@ def test_a_near_contradiction_is_named_by_what_speaks_against_the_edge() -> None
 
 
 def test_every_edge_of_a_near_contradiction_is_needed() -> None:
-    generator = np.random.default_rng(5)
-    src = generator.integers(12, size=30)
-    dst = (src + generator.integers(1, 12, size=30)) % 12
-    q = np.full((30, 4), 0.001) + np.eye(4)[generator.integers(4, size=30)]
-    factors = compat_log_factors(q, mu=np.full_like(q, 0.25), trust=np.ones(30), hard_top1=False)
-    answer = infer(C4, n=12, root=0, src=src, dst=dst, log_factors=factors)
-    edge, threshold = int(answer.conflict_nats.argmax()), float(answer.conflict_nats.max()) / 2
-    asked = {"n": 12, "root": 0, "src": src, "dst": dst}
+    # Here one edge is needed against all the others and not against those that are left: once through is not enough.
+    generator = np.random.default_rng(10)
+    n, n_edges = (int(generator.integers(*span)) for span in ((4, 8), (6, 14)))
+    src = generator.integers(n, size=n_edges)
+    dst = (src + generator.integers(1, n, size=n_edges)) % n
+    q = generator.dirichlet(np.full(4, 0.15), n_edges) + 1e-5
+    factors = compat_log_factors(q, mu=np.full_like(q, 0.25), trust=np.ones(n_edges), hard_top1=False)
+    asked = {"n": n, "root": 0, "src": src, "dst": dst}
+    conflicts = infer(C4, log_factors=factors, **asked).conflict_nats
+    edge, threshold = int(conflicts.argmax()), float(conflicts.max()) * 0.6
     found = conflicting_set(C4, edge=edge, log_factors=factors, threshold_nats=threshold, **asked)
     assert {edge} < set(found)
 
