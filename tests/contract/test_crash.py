@@ -62,7 +62,7 @@ def test_a_writer_that_acknowledges_before_it_commits_is_caught(tmp_path: Path) 
     assert told["found"] < told["acknowledged"]
 
 
-SERVERS = int(os.environ.get("CRASH_SERVERS", "25"))
+SERVERS = int(os.environ.get("CRASH_SERVERS", "12" if IS_SMALL else "25"))
 CLIENTS = 4
 LONGEST_LIFE_SECONDS = 0.25
 
