@@ -12,9 +12,11 @@ from django.db import models
 
 from memory.base.models import Evidence, Projection, SameNamespaceKey, entry_key, one_of
 
-FORMATS = ("contextfs",)
+FORMATS = ("contextfs", "posterior")
 EXPORT_FORMATS = ("jsonl", "prov", "openlineage", "public")
-BECAME = ("record", "edge", "inverse", "finding")
+BECAME = (
+    "record", "edge", "inverse", "finding", "law", "run", "observation", "revocation", "forecast", "outcome",
+)  # fmt: skip
 SEVERITIES = ("repaired", "quarantined", "information")
 
 
@@ -47,7 +49,8 @@ class ImportRun(Evidence):
 
 
 class ImportedRow(Evidence):
-    """One row of the source, kept raw (part `raw`), and what it became: `object` is a record or a finding.
+    """One row of the source, kept raw (part `raw`), and what it became: `object` is a record, an observation (also of
+    its revocation, forecast and labels), a law, a run or a finding.
 
     `digest` stands for (source, table, primary key), keyed: it finds the row again after its text is erased.
     """

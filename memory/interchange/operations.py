@@ -22,6 +22,7 @@ from memory.interchange.contextfs.operations import Options, Progress, Report, i
 from memory.interchange.exporting import Exported
 from memory.interchange.jsonl import applying, verifying
 from memory.interchange.models import ExportRun, RestoreRun
+from memory.interchange.posterior.operations import import_store as import_posterior
 from memory.interchange.slices import Selection
 from memory.interchange.targets import founder
 from memory.ledger import drafts as drafting
@@ -34,7 +35,7 @@ from memory.lineage.effects import Effects
 from memory.lineage.operations.links import edge_draft
 from memory.records.operations import withdrawal_draft
 
-IMPORTERS: dict[str, Callable[..., Report]] = {"contextfs": import_store}
+IMPORTERS: dict[str, Callable[..., Report]] = {"contextfs": import_store, "posterior": import_posterior}
 
 
 def import_file(

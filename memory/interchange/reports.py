@@ -9,7 +9,9 @@ from typing import Any
 from memory.interchange.contextfs.kernel.agreement import Reconciliation
 from memory.interchange.contextfs.kernel.findings import CODES
 from memory.interchange.contextfs.operations import Report
+from memory.interchange.posterior.kernel import findings as posterior
 
+MEANINGS = {**CODES, **posterior.CODES}
 SEVERITIES = ("quarantined", "repaired", "information")
 ROWS_TOLD = 200
 
@@ -40,8 +42,8 @@ def told_codes(codes: Mapping[str, int]) -> list[dict[str, Any]]:
     """Each code with its meaning, quarantines first."""
     told = [
         {
-            "code": code, "count": count, "severity": CODES[code].severity, "clause": CODES[code].clause,
-            "meaning": CODES[code].meaning,
+            "code": code, "count": count, "severity": MEANINGS[code].severity, "clause": MEANINGS[code].clause,
+            "meaning": MEANINGS[code].meaning,
         }
         for code, count in codes.items()
     ]  # fmt: skip
@@ -77,6 +79,8 @@ def _lines(report: Report) -> Iterator[str]:
 
 
 def _reconciliation_lines(found: Reconciliation) -> Iterator[str]:
+    if not found.n_records:
+        return
     derived = _n(found.n_derived, "derived record")
     yield f"edges beside claims: {found.n_before} of {derived} disagree, {found.n_after} after the newest own claim"
     for code, count in found.by_code.items():

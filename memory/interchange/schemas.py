@@ -20,18 +20,22 @@ from memory.interchange.tasks import Asked, asked_of
 
 Base = Annotated[str, Field(pattern=f"^{NAMESPACE_PATTERN.pattern}$")]
 Mapped = Annotated[str, Field(max_length=501, pattern=r"^[^=]+=[a-z0-9][a-z0-9_.-]{0,99}$")]
+Lawful = Annotated[str, Field(max_length=16_384, pattern=r"^[^=]+=.+$")]
 
 
 class ImportIn(Given):
-    """How an uploaded file is to be imported. `map` is SRC=DST, as often as needed."""
+    """How an uploaded file is to be imported. `map` is SRC=DST, `law` TYPE=LAW (cyclic:N, s3 or a group as JSON), each
+    as often as needed; posterior alone takes laws, which the importer attests.
+    """
 
-    format: Literal["contextfs"]
+    format: Literal["contextfs", "posterior"]
     dry_run: bool = False
     namespace: Base | None = None
     map: Annotated[list[Mapped], Field(max_length=200)] = Field(default_factory=list)
     source_namespace: Name | None = None
     source: Name | None = None
     erase_deleted: bool = False
+    law: Annotated[list[Lawful], Field(max_length=64)] = Field(default_factory=list)
 
     def asked(self, *, name: str, here: str) -> Asked:
         """`here` is the namespace of the address, where the rows go if no other is named."""
@@ -39,7 +43,7 @@ class ImportIn(Given):
         return Asked(
             name=name, base=self.namespace or here, format=self.format, mapping=mapping,
             only=self.source_namespace or "", source=self.source or "", erase_deleted=self.erase_deleted,
-            dry_run=self.dry_run,
+            laws=dict(pair.split("=", 1) for pair in self.law), dry_run=self.dry_run,
         )  # fmt: skip
 
 

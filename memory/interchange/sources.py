@@ -148,8 +148,8 @@ def records_of(namespace: Namespace, *, source: str, table: str, keys: Iterable[
 
 
 def raw_rows_of_records(namespace: int, items: Sequence[Item]) -> list[tuple[int, int]]:
-    """What imports keep about these record items, for an erasure to reach: raw rows, findings and their raw rows."""
-    return kept_about(namespace, [item.object for item in items if item.kind == "record"])
+    """What imports keep about these records and observations, for an erasure to reach: findings and raw rows."""
+    return kept_about(namespace, [item.object for item in items if item.kind in ("record", "observation")])
 
 
 def kept_about(namespace: int, records: Sequence[UUID]) -> list[tuple[int, int]]:

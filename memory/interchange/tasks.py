@@ -48,11 +48,12 @@ class Asked:
     only: str = ""
     source: str = ""
     erase_deleted: bool = False
+    laws: Mapping[str, str] = field(default_factory=dict)
     dry_run: bool = True
 
     @property
     def options(self) -> Options:
-        return Options(self.base, dict(self.mapping), self.only, self.source, self.erase_deleted)
+        return Options(self.base, dict(self.mapping), self.only, self.source, self.erase_deleted, dict(self.laws))
 
 
 def asked_of(job: Job) -> Asked:
@@ -115,7 +116,7 @@ def _under(key: Mapping[str, str], job: Job) -> Job | None:
 
 
 def _plain(asked: Asked) -> dict[str, Any]:
-    return asdict(asked) | {"mapping": dict(asked.mapping)}
+    return asdict(asked) | {"mapping": dict(asked.mapping), "laws": dict(asked.laws)}
 
 
 def _take(path: Path, pieces: Iterable[bytes]) -> tuple[int, str]:

@@ -38,12 +38,13 @@ LAST_SEQ = 2**62
 class Asked:
     """How observations are taken: the profile, a law to bind where none stands, the one run that is to track them.
 
-    Without `watch` every run of the namespace tracks.
+    Without `watch` every run of the namespace tracks, or none where `tracks` is false.
     """
 
     profile: Profile
     bind: Binding | None = None
     watch: MonitorConfig | None = None
+    tracks: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +176,8 @@ def _twins(documents: Sequence[ObservationDocument]) -> dict[int, DomainError]:
 
 def _watched(namespace: int, book: NameBook, asked: Asked) -> list[Watch]:
     """The runs that will track, as they stand before the lock."""
+    if not asked.tracks:
+        return []
     if asked.watch is None:
         return watching.watches(namespace)
     found = watching.watches(namespace, name=book.id(asked.watch.run_id))
@@ -286,6 +289,8 @@ def _bind(entry: OpenEntry, book: NameBook, fresh: Mapping[int, Prepared], asked
 
 def _open_runs(entry: OpenEntry, book: NameBook, asked: Asked, watched: Sequence[Watch]) -> None:
     """Enter the run that is new.   Raises Raced where the runs, or their room, are not what they were."""
+    if not asked.tracks:
+        return
     name = None if asked.watch is None else book.id(asked.watch.run_id)
     standing = {watch.id: watch for watch in watching.watches(entry.by.namespace, name=name)}
     expected = {watch.id for watch in watched if watch.draft is None}

@@ -37,13 +37,17 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the caller chose. mapping : source namespace -> target; others become `<base>.<source>`."""
+    """What the caller chose. mapping : source namespace -> target; others become `<base>.<source>`.
+
+    laws : relation type -> law, a name or JSON; for stores that keep no law whole.
+    """
 
     base: str
     mapping: Mapping[str, str] = field(default_factory=dict)
     only: str = ""
     source: str = ""
     erase_deleted: bool = False
+    laws: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ def import_store(
     """
     with read_store(path) as store:
         surveyed = _surveyed(store, progress or _silent)
-        goes = _targets(surveyed, options)
+        goes = targets_of(surveyed.namespaces, options)
         stand = targets.require_own(by, goes.values())
         source = options.source or store.identity.fingerprint
         last = {name: sources.last_seq(namespace, source=source) for name, namespace in stand.items()}
@@ -145,22 +149,21 @@ def _surveyed(store: ForeignStore, tell: Progress) -> Survey:
     return surveyed
 
 
-def _targets(surveyed: Survey, options: Options) -> dict[str, str]:
-    """One target for each source namespace."""
-    names = surveyed.namespaces
+def targets_of(names: Sequence[str], options: Options) -> dict[str, str]:
+    """One target for each source namespace.   Raises Invalid (one that the file lacks; one target for two)."""
     for wanted in (*options.mapping, *([options.only] if options.only else [])):
         if wanted not in names:
             raise Invalid.at("source_namespace", expected=f"one of {', '.join(names)}", got=wanted)
     chosen = (options.only,) if options.only else names
     plain = options.base if len(chosen) == 1 else ""
-    found = {name: options.mapping.get(name) or plain or f"{options.base}.{_slug(name)}" for name in chosen}
+    found = {name: options.mapping.get(name) or plain or f"{options.base}.{slug(name)}" for name in chosen}
     twice = sorted({target for target in found.values() if list(found.values()).count(target) > 1})
     if twice:
         raise Invalid.at("map", expected="a target of its own for each source namespace", got=", ".join(twice))
     return found
 
 
-def _slug(name: str) -> str:
+def slug(name: str) -> str:
     kept = "".join(sign if sign.isascii() and (sign.isalnum() or sign in "_.-") else "-" for sign in name.lower())
     return kept.strip("-_.") or "unnamed"
 

@@ -47,11 +47,11 @@ def read_store(path: Path, *, limits: Limits | None = None) -> ForeignStore:
     bounds = limits or Limits()
     # SQLite puts its journals beside the file that a link points to.
     path = path.resolve()
-    uri = _checked_uri(path, bounds)
-    with _refusing_broken(path):
+    uri = read_only_address(path, bounds)
+    with refusing_broken(path):
         connection = sqlite3.connect(uri, uri=True, isolation_level=None)
     try:
-        with _refusing_broken(path):
+        with refusing_broken(path):
             return ForeignStore(path, connection, limits=bounds)
     except BaseException:
         connection.close()
@@ -75,7 +75,7 @@ class ForeignStore:
         revision = self._read_revision()
         self.identity = SourceIdentity(
             fingerprint=self._read_fingerprint(revision),
-            file_sha256=_file_sha256(path),
+            file_sha256=sha256_of(path),
             size_bytes=path.stat().st_size,
             revision=revision,
         )
@@ -95,7 +95,7 @@ class ForeignStore:
         """The number of rows of a table; 0 if the store has no such table."""
         if table not in self._table_names:
             return 0
-        with _refusing_broken(self._path):
+        with refusing_broken(self._path):
             return int(self._connection.execute(f"SELECT count(*) FROM {_quoted(table)}").fetchone()[0])
 
     def unread_tables(self) -> tuple[str, ...]:
@@ -110,7 +110,7 @@ class ForeignStore:
         shape = self.shapes.get(table)
         if shape is None:
             return
-        with _refusing_broken(self._path):
+        with refusing_broken(self._path):
             cursor = self._connection.execute(self._selection(shape) + f" ORDER BY {shape.rowid_name}")
             for values in cursor:
                 yield self._source_row(shape, values)
@@ -120,7 +120,7 @@ class ForeignStore:
         statements = {
             name: self._selection(shape) + f" WHERE {shape.rowid_name} = ?" for name, shape in self.shapes.items()
         }
-        with _refusing_broken(self._path):
+        with refusing_broken(self._path):
             for ref in refs:
                 values = self._connection.execute(statements[ref.table], (ref.rowid,)).fetchone()
                 assert values is not None, "the read transaction keeps every row in place"
@@ -228,7 +228,8 @@ class ForeignStore:
         return hashlib.sha256(canonical(named)).hexdigest()
 
 
-def _checked_uri(path: Path, limits: Limits) -> str:
+def read_only_address(path: Path, limits: Limits) -> str:
+    """The address under which the file is opened without a write beside it.   Raises ForeignStoreError."""
     if not path.exists():
         raise ForeignStoreError("not_a_file", expected="a file, and there is none of this name", got=path.name)
     if not path.is_file():
@@ -255,7 +256,8 @@ def _checked_uri(path: Path, limits: Limits) -> str:
 
 
 @contextmanager
-def _refusing_broken(path: Path) -> Iterator[None]:
+def refusing_broken(path: Path) -> Iterator[None]:
+    """What SQLite finds wrong inside is a ForeignStoreError."""
     try:
         yield
     except sqlite3.Error as error:
@@ -264,7 +266,8 @@ def _refusing_broken(path: Path) -> Iterator[None]:
         ) from error
 
 
-def _file_sha256(path: Path) -> str:
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of the whole file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 

@@ -29,6 +29,10 @@ class Command(DomainCommand):
         parser.add_argument("--map", action="append", default=[], metavar="SRC=DST", help="another target for one")
         parser.add_argument("--source-namespace", default="", metavar="SRC", help="import this one alone")
         parser.add_argument("--source", default="", help="name the source; without it, its fingerprint")
+        parser.add_argument(
+            "--law", action="append", default=[], metavar="TYPE=LAW",
+            help="cyclic:N, s3 or a JSON file; posterior needs one for each relation type, and you vouch for it",
+        )  # fmt: skip
         parser.add_argument("--erase-deleted", action="store_true", help="leave the text of deleted rows out")
         parser.add_argument("--dry-run", action="store_true", help="say what would be done and write nothing")
 
@@ -36,7 +40,8 @@ class Command(DomainCommand):
         self, *, format: str, path: Path, namespace: str, source: str, source_namespace: str, erase_deleted: bool,
         dry_run: bool, **given: Any,
     ) -> None:  # fmt: skip
-        options = Options(namespace, _mapping(given["map"]), source_namespace, source, erase_deleted)
+        mapping, laws = _mapping(given["map"]), _laws(given["law"])
+        options = Options(namespace, mapping, source_namespace, source, erase_deleted, laws)
         owners = owners_of(namespace)
         told = _Told(self) if given["verbosity"] else None
         report = import_file(
@@ -62,6 +67,21 @@ class _Told:
         if (stage, tenth) != self._last:
             self._last = (stage, tenth)
             self._command.stderr.write(f"{stage}: {n_done} of {n_total} rows")
+
+
+def _laws(pairs: list[str]) -> dict[str, str]:
+    """{relation type: a built-in law's name, or the JSON of the file that was named}."""
+    found: dict[str, str] = {}
+    for pair in pairs:
+        relation, _, law = pair.partition("=")
+        if not relation or not law or relation in found:
+            raise Refused(f"--law takes TYPE=LAW, each relation type once; got {pair!r}.", returncode=2)
+        is_built_in = law == "s3" or law.startswith("cyclic:")
+        try:
+            found[relation] = law if is_built_in else Path(law).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise Refused(f"{law} holds no law that can be read: {error}.", returncode=2) from error
+    return found
 
 
 def _mapping(pairs: list[str]) -> dict[str, str]:
