@@ -7,7 +7,7 @@ or restarts a process is told at once, so that it enters the same entry.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -102,6 +102,7 @@ class Scoring:
     superseded: list[tuple[UUID, UUID]] = field(default_factory=list)
     watches: dict[Key, Watch] = field(default_factory=dict)
     cached: dict[tuple[Key, int], Member] = field(default_factory=dict)
+    scored: dict[tuple[UUID, UUID, int], ExactSums | None] = field(default_factory=dict)
     touched: set[Key] = field(default_factory=set)
 
     @classmethod
@@ -193,14 +194,14 @@ class Scoring:
         key, run = key_of(segment), self.runs[segment.monitor_run]
         self.cached[key, member.place] = member
         if member.place <= run.reference_size:
-            self._add(segment, "reference", self._sums(member, run.ece_bins))
+            self._add(segment, "reference", self._sums(run, member))
             if member.place < run.reference_size:
                 return []
             return [Filled(key, label, self._first_members(key, run.reference_size))]
-        self._add(segment, "current", self._sums(member, run.ece_bins))
+        self._add(segment, "current", self._sums(run, member))
         leaving = member.place - run.current_size
         if leaving > run.reference_size:
-            self._take(segment, "current", self._sums(self._member(key, leaving), run.ece_bins))
+            self._take(segment, "current", self._sums(run, self._member(key, leaving)))
         return []
 
     def _replace(self, segment: SegmentState, place: int, forecast: ForecastState, *, before: int, after: int) -> None:
@@ -212,9 +213,9 @@ class Scoring:
         if forecast.posterior is None or not (is_current or place <= run.reference_size):
             return
         window = "current" if is_current else "reference"
-        posterior = bytes(forecast.posterior)
-        self._add(segment, window, self._sums(Member(forecast.observation, place, posterior, after), run.ece_bins))
-        self._take(segment, window, self._sums(Member(forecast.observation, place, posterior, before), run.ece_bins))
+        member = Member(forecast.observation, place, bytes(forecast.posterior), after)
+        self._add(segment, window, self._sums(run, member))
+        self._take(segment, window, self._sums(run, replace(member, true_index=before)))
 
     def _member(self, key: Key, place: int) -> Member:
         """The member at the place, as it counts after what this entry has corrected."""
@@ -231,9 +232,12 @@ class Scoring:
         stored.update({place: one for (of, place), one in self.cached.items() if of == key and place <= size})
         return tuple(stored[place].observation for place in range(1, size + 1))
 
-    @staticmethod
-    def _sums(member: Member, n_bins: int) -> ExactSums | None:
-        return reading.summed([member], n_bins=n_bins)
+    def _sums(self, run: MonitorRun, member: Member) -> ExactSums | None:
+        """What the member adds to a window, worked out once for both segments and for its leaving."""
+        key = run.id, member.observation, member.true_index
+        if key not in self.scored:
+            self.scored[key] = reading.summed([member], n_bins=run.ece_bins)
+        return self.scored[key]
 
     @staticmethod
     def _add(segment: SegmentState, window: str, sums: ExactSums | None) -> None:

@@ -8,13 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from memory.base import sql
 from memory.base.asof import AsOf
+from memory.calibration.issuing import key_of
 from memory.calibration.kernel import processes
 from memory.calibration.kernel.watching import ALPHA, change_threshold
-from memory.calibration.models import EVERY_FAMILY, ForecastState, LabelState, ProcessRestart, SegmentState
+from memory.calibration.members import scope_of
+from memory.calibration.models import EVERY_FAMILY, LabelState, ProcessRestart, SegmentState
 
 POINTS = 2_000
 RECENT = 1_000
+SHARES = tuple(round(0.05 * step, 2) for step in range(1, 21))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,20 +114,18 @@ def course(at: AsOf, segment: SegmentState, *, n_points: int = POINTS) -> Course
 
 def label_lag(at: AsOf, segment: SegmentState, *, n_recent: int = RECENT) -> Lag | None:
     """How late the last labels came; None without one."""
-    labels = _labels(at, segment)
-    order = "-place_in_relation" if segment.source_family == EVERY_FAMILY else "-place_in_family"
-    recent = list(labels.order_by(order).values_list("observation", "labeled_at")[:n_recent])
-    if not recent:
-        return None
-    observed = dict(
-        ForecastState.objects.filter(
-            namespace=at.namespace, monitor_run=segment.monitor_run, observation__in=[row[0] for row in recent]
-        ).values_list("observation", "observed_at")
+    column, where, values = scope_of(key_of(segment))
+    rows = sql.fetch(
+        "SELECT l.labeled_at - f.observed_at FROM memory_labelstate l JOIN memory_forecaststate f"
+        " ON f.namespace_id = l.namespace_id AND f.monitor_run = l.monitor_run AND f.observation = l.observation"
+        f" WHERE l.namespace_id = %s AND {where} AND l.is_first AND l.seq <= %s ORDER BY l.{column} DESC"
+        f" LIMIT {int(n_recent)}",
+        [at.namespace, *values, at.seq],
     )
-    lags = np.sort([labeled_at - observed[observation] for observation, labeled_at in recent])
-    shares = np.linspace(0.05, 1.0, 20)
-    curve = [(float(np.quantile(lags, share)), float(share)) for share in shares]
-    return Lag(len(lags), float(np.median(lags)), float(np.quantile(lags, 0.9)), curve)
+    if not rows:
+        return None
+    told = np.quantile(np.array([lag for (lag,) in rows]), [0.5, 0.9, *SHARES])
+    return Lag(len(rows), float(told[0]), float(told[1]), list(zip(told[2:].tolist(), SHARES, strict=True)))
 
 
 def _labels(at: AsOf, segment: SegmentState) -> Any:

@@ -1,0 +1,137 @@
+"""Alarms and people: seen, closed, opened again; and the figures that the pages show of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memory.base.errors import Conflict, Forbidden, NotFound
+from memory.calibration.kernel.bands import consistency_band
+from memory.calibration.kernel.windows import Span
+from memory.calibration.models import Alarm, ProcessRestart
+from memory.calibration.operations.alarms import acknowledge, close
+from memory.calibration.queries import alarms as alarm_queries
+from memory.calibration.queries import segments as queries
+from memory.calibration.queries.watches import course, label_lag, standing_watch
+from tests.calibration.labelling import alarmed, forecast, label, watched
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def test_an_alarm_is_acknowledged_once_and_closed_once_by_people() -> None:
+    world = watched("lab")
+    alarm = alarmed(world)
+    with pytest.raises(Forbidden):
+        acknowledge(world.scout, alarm=alarm, reason="mine")
+    acknowledge(world.bob, alarm=alarm, reason="looking into it")
+    with pytest.raises(Conflict, match="acknowledged"):
+        acknowledge(world.bob, alarm=alarm, reason="again")
+    before = world.now()
+    close(world.alice, alarm=alarm, reason="repaired")
+    for act in (acknowledge, close):
+        with pytest.raises(Conflict, match="by entry"):
+            act(world.bob, alarm=alarm, reason="too late")
+    row = alarm_queries.alarm(world.now(), alarm)
+    assert (row.acknowledged and row.acknowledged.reason, row.closed and row.closed.reason) == (
+        "looking into it", "repaired",
+    )  # fmt: skip
+    assert alarm_queries.alarm(before, alarm).is_open
+    with pytest.raises(NotFound):
+        alarm_queries.alarm(world.at(row.seq - 1), alarm)
+
+
+def test_a_closed_alarm_lets_the_process_begin_again_with_less_of_its_level() -> None:
+    world = watched("lab")
+    _, segment = queries.segment_named(_after(world), run_id="strict", relation_type="rel", source_family="an oracle")
+    world.observe("again", "a", "b", [1.0, 0.0, 0.0], provenance={"tool": "an oracle"})
+    assert label(world, "again", "1").alarms == ()
+    for alarm in Alarm.objects.values_list("id", flat=True):
+        close(world.bob, alarm=alarm, reason="repaired")
+    assert set(ProcessRestart.objects.values_list("cause", "epoch")) == {("closing", 2)}
+    watch = standing_watch(world.now(), segment)
+    assert (watch.epoch, watch.log_evidence, watch.log_change) == (2, 0.0, None)
+    assert watch.evidence_threshold == pytest.approx(-math.log(0.01 / 6))
+    world.observe("once more", "a", "b", [1.0, 0.0, 0.0], provenance={"tool": "an oracle"})
+    assert label(world, "once more", "1").alarms != ()
+
+
+def _after(world: World) -> Any:
+    alarmed(world)
+    return world.now()
+
+
+@pytest.fixture
+def world() -> World:
+    """A family whose forecasts come true at first and never from the twentieth on, and one without a label."""
+    world = watched("lab", reference_size=10, current_size=10, min_current_size=5)
+    for n in range(40):
+        forecast(world, f"o{n}", posterior=(0.9, 0.06, 0.04), family="t", observed_at=float(n))
+        label(world, f"o{n}", "0" if n < 20 and n % 9 else "1", labeled_at=n + 2.0)
+    forecast(world, "waiting", family="t", observed_at=50.0)
+    forecast(world, "lone", family="u", observed_at=51.0)
+    return world
+
+
+def test_each_family_has_one_verdict_line(world: World) -> None:
+    told = {row.source_family: row for row in queries.segments(world.now())}
+    assert {family: row.verdict for family, row in told.items()} == {"t": "alarm", "u": "too_few"}
+    t = told["t"]
+    assert (t.n_tracked, t.n_labeled, t.n_pending, t.n_needed) == (41, 40, 1, 5)
+    assert t.lean is not None
+    assert t.lean.is_over_confident
+    assert t.lean.lower == pytest.approx(0.9)
+    assert t.since == t.alarms[-1].opened_at
+    early = {row.source_family: row for row in queries.segments(world.at(t.alarms[-1].seq - 1))}
+    assert {family: row.verdict for family, row in early.items()} == {"t": "calibrated"}
+
+
+def test_the_figures_of_a_window_are_of_its_members(world: World) -> None:
+    run, segment = queries.segment_named(world.now(), run_id="r", relation_type="rel", source_family="t")
+    found = queries.figures(world.now(), run, segment)
+    assert found is not None
+    rows = queries.forecasts(world.now(), segment, span=Span(30, 40))
+    assert [row.observation_id for row in rows] == [f"o{n}" for n in range(30, 40)]
+    hits = np.mean([row.true_index == 0 for row in rows])
+    (filled,) = [row for row in found.bins if row.n]
+    assert (filled.n, filled.confidence, filled.accuracy) == (10, pytest.approx(0.9), pytest.approx(hits))
+    assert (filled.band_low, filled.band_high) == consistency_band(10, filled.confidence)
+    assert found.smooth_interval[0] <= found.smooth <= found.smooth_interval[1]
+    assert [row.index for row in found.classes] == [0, 1, 2]
+    before, after = queries.figures_around(world.now(), run, segment, n_labels=20)
+    assert before is not None
+    assert after is not None
+    assert before.metrics.accuracy > after.metrics.accuracy
+    windows = queries.metric_course(world.now(), run, segment)
+    assert [(row.first, row.last) for row in windows] == [(1, 10), (11, 20), (21, 30), (31, 40)]
+    assert windows[-1].metrics == found.metrics
+
+
+def test_the_course_is_thinned_and_ends_with_the_last_label(world: World) -> None:
+    _, segment = queries.segment_named(world.now(), run_id="r", relation_type="rel", source_family="t")
+    whole = course(world.now(), segment)
+    assert [point.n_labels for point in whole.points] == list(range(1, 41))
+    thin = course(world.now(), segment, n_points=8)
+    assert len(thin.points) <= 9
+    assert thin.points[-1] == whole.points[-1]
+    highest = max(point.log_evidence for point in whole.points)
+    assert highest in {point.log_evidence for point in thin.points}
+    assert standing_watch(world.now(), segment).log_evidence == whole.points[-1].log_evidence
+    lag = label_lag(world.now(), segment)
+    assert lag is not None
+    assert (lag.n, lag.median, lag.ninth_decile) == (40, 2.0, 2.0)
+    assert lag.curve[-1] == (2.0, 1.0)
+
+
+@pytest.mark.sqlite_only
+def test_a_band_is_where_calibrated_bins_lie() -> None:
+    generator = np.random.default_rng(1)
+    for n, confidence in ((1, 0.5), (12, 0.8), (200, 0.35)):
+        low, high = consistency_band(n, confidence)
+        inside = generator.binomial(n, confidence, size=4_000) / n
+        assert np.mean((inside >= low) & (inside <= high)) >= 0.9
+        assert low <= confidence <= high
+    assert consistency_band(5, 1.0) == (1.0, 1.0)
