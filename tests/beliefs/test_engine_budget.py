@@ -184,6 +184,15 @@ def test_a_contradiction_beyond_the_budget_is_named() -> None:
         )  # fmt: skip
     n_edges = len(graph.src)
     assert refused.value.edges == (n_edges, n_edges + 1, n_edges + 2)
+    # Parallel edges that leave nothing possible, wherever they stand.
+    src, dst, hard = np.append(graph.src, [9, 9]), np.append(graph.dst, [10, 10]), hard[:2].copy()
+    hard[1] = hard[0][::-1]
+    with pytest.raises(Contradiction) as refused:
+        infer(
+            C4, n=graph.n, root=0, src=src, dst=dst, log_factors=np.vstack((graph.log_factors, hard)),
+            budget=Budget(largest_entries=64),
+        )  # fmt: skip
+    assert refused.value.edges == (n_edges, n_edges + 1)
 
 
 def test_bounds_are_those_of_the_theorem_for_every_label_and_what_is_not_it() -> None:

@@ -85,11 +85,10 @@ def climbed(evidence: Evidence, *, start: Indices) -> tuple[Indices, float]:
 
 
 def information(log_factors: Floats) -> Floats:
-    """How far each factor is from saying nothing, nats."""
+    """How far each factor is from saying nothing, (E,) nats; what admits no relation at all says most."""
     peak = log_factors.max(axis=1, keepdims=True)
-    shares = np.exp(log_factors - peak)
-    shares /= shares.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        terms = np.where(shares > 0, shares * np.log(shares), 0.0)
-    found: Floats = terms.sum(axis=1) + np.log(log_factors.shape[1])
-    return found
+    is_possible = peak > -np.inf
+    shares = np.exp(log_factors - np.where(is_possible, peak, 0.0))
+    shares /= np.where(is_possible, shares.sum(axis=1, keepdims=True), 1.0)
+    terms = shares * np.log(np.where(shares > 0, shares, 1.0))
+    return np.where(is_possible[:, 0], terms.sum(axis=1) + np.log(log_factors.shape[1]), np.inf)
