@@ -29,10 +29,13 @@ INKS: tuple[Ink, ...] = (
     "series-1", "series-2", "series-3", "series-4", "series-5",
     "text", "muted", "accent", "ok", "warn", "danger", "gone", "line-strong", "line",
 )  # fmt: skip
-DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-MARKERS = ("circle", "square", "diamond", "cross", "triangle-up", "x")
-PATTERNS = ("", "/", ".", "x", "-", "\\")
-MOST_SERIES = 6
+SERIES: tuple[tuple[Ink, str, str], ...] = (
+    ("series-1", "solid", "circle"), ("series-2", "dash", "square"), ("series-3", "dot", "diamond"),
+    ("series-4", "dashdot", "cross"), ("series-5", "longdash", "triangle-up"), ("muted", "longdashdot", "x"),
+)  # fmt: skip
+"""Ink, dash and marker of each series: any one of the three tells them apart."""
+
+MOST_SERIES = len(SERIES)
 MOST_LINES = 200
 MOST_POINTS = 2_000
 """The cartesian bundle draws each point as an element of its own; a longer series is thinned or binned before."""
@@ -113,6 +116,12 @@ def not_drawn(
 def axis(title: str, **given: Any) -> dict[str, Any]:
     """An axis as every figure has it: its unit in the title, not to be dragged. `given` comes on top."""
     return {**AXIS, "title": {"text": title}, **given}
+
+
+def series(index: int) -> dict[str, Any]:
+    """What tells the series of that number from the others: ink, dash and marker.   index : 0 up to MOST_SERIES."""
+    ink, dash, symbol = SERIES[index]
+    return {"meta": {"ink": ink}, "line": {"dash": dash}, "marker": {"symbol": symbol}}
 
 
 def zero_line(*, of: Literal["x", "y"]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from audit.charts.beliefs import (
     probability_bars,
     removal_dots,
 )
-from audit.charts.figures import Column, Figure, axis, drawn
+from audit.charts.figures import Column, Figure, axis, drawn, series
 from audit.charts.relations import Claim, Member, relations_svg
 from audit.charts.relations_example import example
 
@@ -104,10 +104,8 @@ def _lines() -> Figure:
         traces=[
             {"type": "scatter", "x": [*days, *reversed(days)], "y": [*upper, *reversed(lower)], "fill": "toself",
              "mode": "none", "name": "band", "meta": {"ink": "series-1"}, "hoverinfo": "skip"},
-            {"type": "scatter", "x": days, "y": middle, "mode": "lines+markers", "name": "scout",
-             "line": {"dash": "solid"}, "meta": {"ink": "series-1"}},
-            {"type": "scatter", "x": days, "y": lower, "mode": "lines+markers", "name": "triage-bot",
-             "line": {"dash": "dash"}, "marker": {"symbol": "square"}, "meta": {"ink": "series-2"}},
+            {"type": "scatter", "x": days, "y": middle, "mode": "lines+markers", "name": "scout", **series(0)},
+            {"type": "scatter", "x": days, "y": lower, "mode": "lines+markers", "name": "triage-bot", **series(1)},
         ],
         layout={"xaxis": axis("day (UTC)"), "yaxis": axis("false-done rate", rangemode="tozero", zeroline=True)},
         height_px=280,

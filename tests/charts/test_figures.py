@@ -11,7 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plotly.offline import get_plotlyjs_version
 
-from audit.charts.figures import INKS, MOST_POINTS, Column, Figure, axis, drawn, not_drawn, said, zero_line
+from audit.charts.figures import (
+    INKS,
+    MOST_LINES,
+    MOST_POINTS,
+    MOST_SERIES,
+    SERIES,
+    Column,
+    Figure,
+    axis,
+    drawn,
+    not_drawn,
+    said,
+    series,
+    zero_line,
+)
 from tests.architecture.sources import ROOT
 
 VENDORED = ROOT / "static" / "vendor" / "plotly" / "plotly-cartesian.min.js"
@@ -77,6 +91,20 @@ def test_what_cannot_be_said_in_a_caption_or_drawn_is_refused() -> None:
 
 def test_every_ink_is_a_colour_of_the_tokens() -> None:
     assert [ink for ink in INKS if not re.search(rf"--{ink}: light-dark\(#", TOKENS)] == []
+
+
+def test_any_of_ink_dash_and_marker_tells_the_series_apart() -> None:
+    for part in zip(*SERIES, strict=True):
+        assert len(set(part)) == MOST_SERIES
+    assert figure(**series(5)).state == "drawn"
+    with pytest.raises(IndexError):
+        series(MOST_SERIES)
+
+
+def test_a_table_stops_where_the_file_goes_on() -> None:
+    rows = [[str(n)] for n in range(MOST_LINES + 3)]
+    long = not_drawn("long", finding="Many.", label="", columns=[Column("n")], rows=rows, state="too_few", reason="x")
+    assert (len(long.lines), long.n_more, len(long.rows)) == (MOST_LINES, 3, MOST_LINES + 3)
 
 
 def test_a_line_at_zero_crosses_the_axis_that_it_is_of() -> None:
