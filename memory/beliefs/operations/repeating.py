@@ -39,11 +39,10 @@ def known_of(
 
     Under compat a known id is a conflict, whatever its payload.
     """
-    given = {
-        book.known[document.observation_id]: index
-        for index, document in enumerate(documents)
-        if document.observation_id is not None and document.observation_id not in book.minted
-    }
+    given: dict[UUID, int] = {}
+    for index, document in enumerate(documents):
+        if document.observation_id is not None and document.observation_id not in book.minted:
+            given.setdefault(book.known[document.observation_id], index)
     found: dict[int, Known | DomainError] = {}
     for told in _told(namespace, list(given)):
         index = given[told.row.name]
