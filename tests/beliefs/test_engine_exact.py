@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -104,6 +105,17 @@ def test_they_do_so_over_every_group(kind: str) -> None:
                 check(graph)
             except AssertionError as failed:
                 raise AssertionError(f"{name}, {kind}, {size} nodes: {graph}") from failed
+
+
+def test_what_only_rounding_parts_is_equal() -> None:
+    rounded = set()
+    for order in permutations(np.log([[0.1, 0.2, 0.7], [0.2, 0.7, 0.1], [0.7, 0.1, 0.2]])):
+        ends = np.zeros(3, dtype=np.intp), np.ones(3, dtype=np.intp)
+        graph = Graph(cyclic(3), 2, 0, *ends, np.array(order), {})
+        rounded.add(int(np.add.reduce(graph.log_factors).argmax()))
+        assert by_tree(graph).map_states.tolist() == [0, 0]
+        assert enumerated(graph.evidence, wants="full").map_states.tolist() == [0, 0]
+    assert rounded != {0}
 
 
 @given(graphs(kinds=("soft", "steep")), st.integers(0, 2**32))

@@ -17,7 +17,7 @@ import numpy as np
 from memory.beliefs.kernel.contradictions import minimal_contradiction
 from memory.beliefs.kernel.decoding import normalised
 from memory.beliefs.kernel.draws import drawn
-from memory.beliefs.kernel.edges import edge_beliefs
+from memory.beliefs.kernel.edges import EdgeBeliefs, edge_beliefs
 from memory.beliefs.kernel.evidence import Evidence, climbed, information, log_sums, scored
 from memory.beliefs.kernel.groups import Booleans, Floats, Indices
 from memory.beliefs.kernel.intervals import Bounds, Weighted, bounds
@@ -63,9 +63,7 @@ def sampled(evidence: Evidence, *, is_bridge: Booleans, budget: Budget, seed: in
     best, score, arrays = np.empty(0, dtype=np.intp), float("nan"), no_edges(group.k)
     if wants == "full":
         best, score = climbed(evidence, start=states[:, int(scored(evidence, states=states).argmax())])
-        shares = found.weights / found.weights.sum() if total > 0 else np.full(budget.samples, 1.0 / budget.samples)
-        posterior = _relations(states, shares, structure=structure)
-        edges = edge_beliefs(posterior, log_factors=log_factors, log_z=log_z, is_bridge=is_bridge, rerun=None)
+        edges = _edges(found, evidence, log_z=log_z, is_bridge=is_bridge)
         arrays = (edges.posterior, edges.cavity, edges.loo_log_z, edges.conflict_nats)
     return Inference(
         log_z, marginals, best, score, *arrays, is_bridge, "subgraph", _label(found, ranges, budget=budget),
@@ -94,13 +92,19 @@ def _weighted(states: Indices, *, left_out: Evidence) -> Weighted:
     return Weighted(states, np.exp(logs - peak), peak, math.exp(min(most - peak, MOST_NATS)))
 
 
-def _relations(states: Indices, shares: Floats, *, structure: Structure) -> Floats:
-    """P(relation of e), (E, k), by the shares of the draws."""
-    group = structure.group
-    found = np.empty((len(structure.src), group.k))
-    for edge, (source, target) in enumerate(zip(structure.src.tolist(), structure.dst.tolist(), strict=True)):
-        found[edge] = np.bincount(group.relative[states[source], states[target]], shares, minlength=group.k)
-    return found
+def _edges(found: Weighted, evidence: Evidence, *, log_z: float, is_bridge: Booleans) -> EdgeBeliefs:
+    """What the shares of the draws say of each edge; nothing where no draw is possible."""
+    asked = evidence.structure
+    group, total = asked.group, found.weights.sum()
+    posterior = np.full((len(asked.src), group.k), 1.0 / group.k)
+    if total == 0:
+        nothing = np.zeros(len(posterior))
+        return EdgeBeliefs(posterior, posterior.copy(), nothing + log_z, nothing)
+    shares = found.weights / total
+    for edge, (source, target) in enumerate(zip(asked.src.tolist(), asked.dst.tolist(), strict=True)):
+        relations = group.relative[found.states[source], found.states[target]]
+        posterior[edge] = np.bincount(relations, shares, minlength=group.k)
+    return edge_beliefs(posterior, log_factors=evidence.log_factors, log_z=log_z, is_bridge=is_bridge, rerun=None)
 
 
 def _label(found: Weighted, ranges: Bounds, *, budget: Budget) -> Certainty:
