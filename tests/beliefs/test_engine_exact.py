@@ -109,9 +109,9 @@ def test_they_do_so_over_every_group(kind: str) -> None:
 
 def test_what_only_rounding_parts_is_equal() -> None:
     rounded = set()
-    for order in permutations(np.log([[0.1, 0.2, 0.7], [0.2, 0.7, 0.1], [0.7, 0.1, 0.2]])):
-        ends = np.zeros(3, dtype=np.intp), np.ones(3, dtype=np.intp)
-        graph = Graph(cyclic(3), 2, 0, *ends, np.array(order), {})
+    ends = np.zeros(4, dtype=np.intp), np.ones(4, dtype=np.intp)
+    for order in permutations([np.roll(np.log([0.1, 0.2, 0.3, 0.4]), turn) for turn in range(4)]):
+        graph = Graph(cyclic(4), 2, 0, *ends, np.array(order), {})
         rounded.add(int(np.add.reduce(graph.log_factors).argmax()))
         assert by_tree(graph).map_states.tolist() == [0, 0]
         assert enumerated(graph.evidence, wants="full").map_states.tolist() == [0, 0]
