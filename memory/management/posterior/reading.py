@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -12,18 +13,17 @@ from memory.beliefs.kernel.documents import Profile, read_payload
 from memory.beliefs.kernel.laws import Law, parse_law, read_law
 from memory.beliefs.kernel.monitoring import MonitorConfig, parse_config
 from memory.beliefs.kernel.reading import members, shown
-from memory.beliefs.models import Observation
+from memory.beliefs.models import MonitorRun, Observation
 from memory.beliefs.operations import binding
 from memory.beliefs.operations.binding import Binding
 from memory.beliefs.profiles import profile_of
 from memory.beliefs.relations import relations
-from memory.calibration.queries.runs import runs
 from memory.ledger.models import Namespace
-from memory.ledger.queries import asof
 from memory.ledger.queries.contents import name_ids
 from memory.management.posterior.arguments import Arguments
 
 LAST_SEQ = 2**62
+LOCKED = tuple(field.name for field in fields(MonitorConfig) if field.name != "run_id")
 # Under which a namespace stands that this command line makes.
 FIRST_PROFILE: Profile = "compat"
 
@@ -66,7 +66,14 @@ def config_of(asked: Arguments, *, standing: MonitorConfig | None) -> MonitorCon
 
 def run_named(namespace: int, name: str) -> MonitorConfig | None:
     """What the monitor run of that name is locked to; None where there is none."""
-    return next((run.config for run in runs(asof.now(namespace)) if run.config.run_id == name), None)
+    id = name_ids(namespace, [name]).get(name)
+    row = None if id is None else MonitorRun.objects.filter(namespace=namespace, name=id).first()
+    return None if row is None else config_in(row, name)
+
+
+def config_in(row: MonitorRun, name: str = "") -> MonitorConfig:
+    """What the run is locked to. `name` is no part of what is locked."""
+    return MonitorConfig(run_id=name, **{one: getattr(row, one) for one in LOCKED})
 
 
 def require_config(asked: Arguments, standing: MonitorConfig) -> None:

@@ -29,10 +29,8 @@ from memory.beliefs.models import Forecast, MonitorRun, Observation, RelationLaw
 from memory.beliefs.relations import Relation, relations_by_id
 from memory.beliefs.states import chunks, read_vectors
 from memory.calibration.models import LabelOutcome
-from memory.calibration.queries.runs import runs
 from memory.checks.rebuilding import looked_over
 from memory.ledger.models import Namespace
-from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of, names_of
 from memory.ledger.queries.verification import scan
 from memory.management.posterior import reading, stores
@@ -148,9 +146,8 @@ def _read_again(namespace: Namespace) -> Iterator[str]:
     for relation in bound.values():
         if relation.law is not None and fingerprint(parse_law(_law_at(namespace.pk, relation))) != relation.fingerprint:
             yield f"the law of {relation.text} at seq {relation.seq} has another fingerprint"
-    configs = {run.id: run.config for run in runs(asof.now(namespace.pk))}
     for row in MonitorRun.objects.filter(namespace=namespace).order_by("seq"):
-        if config_sha256(configs[row.id]) != bytes(row.config_sha256).hex():
+        if config_sha256(reading.config_in(row)) != bytes(row.config_sha256).hex():
             yield f"the configuration of the monitor run at seq {row.seq} has another hash"
     for rows in chunks(namespace.pk):
         yield from _observations(namespace, rows, bound)
