@@ -2,8 +2,9 @@
 
     python -m tests.contract.forked_writers ROUNDS [--mutant]
 
-A round forks a writer from this warm process. The writer sends one byte after each commit; it is killed at a random
-moment after the first one, the bytes are counted, and the log must have grown by as many entries. Every 25th round
+A round forks a writer from this warm process. The writer saves a record, then an observation that a run tracks, and so
+on, and sends one byte after each commit; it is killed at a random moment after the first one, the bytes are counted,
+and the log must have grown by as many entries. No observation may stand without its forecast. Every 25th round
 verifies those that are new since: gapless, rising, every leaf, item, row and content. Every 250th round and the last
 verify everything. With `--mutant` the byte is sent before the write: then the count must not agree, or this proves
 nothing.
@@ -20,7 +21,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count, pairwise
 
 import django
@@ -31,23 +32,24 @@ WHOLE_EVERY = 250
 LONGEST_WAIT_SECONDS = 0.005
 
 
-def write_for_ever(save: Callable[[str], object], pipe: int, *, is_mutant: bool) -> None:
-    for number in count():
+def write_for_ever(writes: Sequence[Callable[[str], object]], pipe: int, *, is_mutant: bool) -> None:
+    # Which of them is the first, and so meets the signal most often, changes from process to process.
+    for number in count(os.getpid() % len(writes)):
         if is_mutant:
             os.write(pipe, b".")
-        save(f"note {number} of process {os.getpid()}")
+        writes[number % len(writes)](f"{number} of process {os.getpid()}")
         if not is_mutant:
             os.write(pipe, b".")
 
 
-def killed_writer(save: Callable[[str], object], *, is_mutant: bool) -> int:
+def killed_writer(writes: Sequence[Callable[[str], object]], *, is_mutant: bool) -> int:
     """How many writes the writer acknowledged before it was killed."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(reader)
         try:
-            write_for_ever(save, writer, is_mutant=is_mutant)
+            write_for_ever(writes, writer, is_mutant=is_mutant)
         finally:
             os._exit(1)
     os.close(writer)
@@ -83,10 +85,14 @@ def verified_suffix(namespace: int, after: int) -> int:
 def verify_everything(namespace: int) -> None:
     from django.db import connection
 
+    from memory.beliefs.models import Forecast, Observation
     from memory.ledger.queries.verification import scan
     from tests.states import projected, rebuilt
 
     assert scan(namespace).faults == []
+    tracked = Forecast.objects.filter(namespace=namespace).values_list("observation", flat=True)
+    told = Observation.objects.filter(namespace=namespace).values_list("id", flat=True)
+    assert sorted(tracked) == sorted(told), "an observation without its forecast, or a forecast of none"
     before = projected(namespace)
     assert rebuilt(namespace) == before, "a projection differs from a rebuilt one"
     with connection.cursor() as cursor:
@@ -97,19 +103,29 @@ def verify_everything(namespace: int) -> None:
 def main(rounds: int, *, is_mutant: bool) -> int:
     from django.db import connections
 
+    from memory.beliefs.kernel.monitoring import MonitorConfig
+    from memory.beliefs.operations.monitors import open_run
     from memory.ledger.models import Head
     from tests.world import World
 
     call_command("migrate", verbosity=0)
     world = World()
+    world.bind()
+    open_run(world.scout, config=MonitorConfig(max_tracked=10**9))
+
+    def observe(text: str) -> object:
+        return world.observe(text, "a", "b", [0.7, 0.1, 0.1, 0.1])
+
     # What a first write loads and makes, no writer need.
-    world.save("written before all rounds")
+    writes = (world.save, observe)
+    for write in writes:
+        write("written before all rounds")
     size = verified = verified_suffix(world.namespace, 1)
     n_acknowledged = 0
     for number in range(1, rounds + 1):
         # A connection must not be carried over a fork: its locks belong to the process.
         connections.close_all()
-        acknowledged = killed_writer(world.save, is_mutant=is_mutant)
+        acknowledged = killed_writer(writes, is_mutant=is_mutant)
         before, size = size, Head.objects.get(namespace=world.namespace).size
         n_acknowledged += acknowledged
         # The one write that was under way may have been committed; none that was acknowledged may be missing.

@@ -19,6 +19,10 @@ from typing import Any
 
 import pytest
 
+from memory.beliefs.kernel.monitoring import MonitorConfig
+from memory.beliefs.models import Forecast, Observation
+from memory.beliefs.operations.monitors import open_run
+from memory.ledger.queries.contents import names_of
 from memory.ledger.queries.verification import scan
 from memory.records.models import Record
 from memory.records.queries import detail
@@ -73,6 +77,7 @@ class Writer:
     def __init__(self, number: int, world: World) -> None:
         self.number, self.world = number, world
         self.acknowledged: dict[str, str] = {}
+        self.observed: list[str] = []
         self.n_sent = 0
 
     def write_until_cut_off(self, port: int, has_written: Event) -> None:
@@ -80,6 +85,11 @@ class Writer:
         while True:
             content = f"note {self.n_sent} of writer {self.number}"
             try:
+                if len(self.observed) == len(self.acknowledged):
+                    id = f"observation {len(self.observed)} of writer {self.number}"
+                    client.observe(id)
+                    assert client.observe(id)["recorded"] is False
+                    self.observed.append(id)
                 told = client.save(content, key=f"{self.number}/{self.n_sent}")
             except (OSError, HTTPException):
                 return
@@ -103,6 +113,8 @@ def _write_until_killed(warm: Servers, writers: list[Writer]) -> None:
 @pytest.mark.timeout(1800)
 def test_servers_that_are_killed_under_load_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     world = World()
+    world.bind()
+    open_run(world.scout, config=MonitorConfig())
     writers = [Writer(number, world) for number in range(CLIENTS)]
     with servers(tmp_path / "home") as warm:
         for _ in range(SERVERS):
@@ -116,6 +128,18 @@ def test_servers_that_are_killed_under_load_lose_nothing_and_double_nothing(tmp_
     assert stored.items() >= acknowledged.items()
     # One request of each writer may have been committed and not answered; none was written twice.
     assert len(set(stored.values())) == len(stored) <= len(acknowledged) + CLIENTS
+    _require_whole(world, [id for writer in writers for id in writer.observed])
     assert scan(world.namespace).faults == []
     before = projected(world.namespace)
     assert rebuilt(world.namespace) == before
+
+
+def _require_whole(world: World, acknowledged: list[str]) -> None:
+    """Every acknowledged observation stands once, each with its forecast, and hardly any other."""
+    rows = Observation.objects.filter(namespace=world.namespace).values_list("id", "name")
+    found = names_of(world.namespace, [name for _, name in rows])
+    assert len(rows) == len(found) <= len(acknowledged) + CLIENTS
+    assert set(found.values()) >= set(acknowledged)
+    assert len(acknowledged) == len(set(acknowledged)) >= SERVERS
+    tracked = Forecast.objects.filter(namespace=world.namespace).values_list("observation", flat=True)
+    assert sorted(tracked) == sorted(id for id, _ in rows)
