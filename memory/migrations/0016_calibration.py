@@ -14,33 +14,23 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name="SegmentState",
+            name="LabelOutcome",
             fields=[
+                ("seq", models.BigIntegerField()),
+                ("item", models.IntegerField()),
                 (
                     "pk",
                     models.CompositePrimaryKey(
-                        "namespace_id",
-                        "monitor_run",
-                        "relation_type",
-                        "source_family",
-                        blank=True,
-                        editable=False,
-                        primary_key=True,
-                        serialize=False,
+                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
                     ),
                 ),
-                ("monitor_run", models.UUIDField()),
-                ("relation_type", models.UUIDField()),
-                ("source_family", models.UUIDField()),
-                ("first_seq", models.BigIntegerField()),
-                ("seq", models.BigIntegerField()),
-                ("n_tracked", models.BigIntegerField()),
-                ("n_labeled", models.BigIntegerField()),
-                ("last_forecast", models.BigIntegerField()),
-                ("last_label", models.BigIntegerField(null=True)),
-                ("reference", models.BinaryField()),
-                ("current", models.BinaryField()),
-                ("watch", models.BinaryField()),
+                ("id", models.UUIDField()),
+                ("name", models.UUIDField()),
+                ("observation", models.UUIDField()),
+                ("true_index", models.SmallIntegerField()),
+                ("labeled_at", models.FloatField()),
+                ("recorded_at", models.FloatField(null=True)),
+                ("supersedes", models.UUIDField(null=True)),
                 (
                     "namespace",
                     models.ForeignKey(
@@ -52,7 +42,105 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "abstract": False,
+                "indexes": [models.Index(fields=["namespace", "observation", "seq"], name="label_outcome_chain")],
+                "constraints": [
+                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="label_outcome_item"),
+                    models.UniqueConstraint(fields=("namespace", "name"), name="label_outcome_name"),
+                    models.UniqueConstraint(
+                        condition=models.Q(("supersedes__isnull", True)),
+                        fields=("namespace", "observation"),
+                        name="label_outcome_first",
+                    ),
+                    models.UniqueConstraint(fields=("namespace", "supersedes"), name="label_outcome_successor"),
+                    models.CheckConstraint(
+                        condition=models.Q(("true_index__gte", 0), ("true_index__lte", 255)), name="label_outcome_index"
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "observation"),
+                        name="label_outcome_observation",
+                        to="memory_observation",
+                        to_columns=("namespace_id", "id"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "supersedes"),
+                        name="label_outcome_superseded",
+                        to="memory_labeloutcome",
+                        to_columns=("namespace_id", "id"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "seq"),
+                        name="label_outcome_entry",
+                        to="memory_entry",
+                        to_columns=("namespace_id", "seq"),
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
+            name="LockedReference",
+            fields=[
+                ("seq", models.BigIntegerField()),
+                ("item", models.IntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("id", models.UUIDField()),
+                ("monitor_run", models.UUIDField()),
+                ("relation_type", models.UUIDField()),
+                ("source_family", models.UUIDField(null=True)),
+                ("label", models.UUIDField()),
+                ("n_members", models.BigIntegerField()),
+                ("members", models.BinaryField(max_length=32)),
+                (
+                    "namespace",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="memory.namespace",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="locked_reference_item"),
+                    models.UniqueConstraint(
+                        fields=("namespace", "monitor_run", "relation_type", "source_family"),
+                        name="locked_reference_family",
+                    ),
+                    models.UniqueConstraint(
+                        condition=models.Q(("source_family__isnull", True)),
+                        fields=("namespace", "monitor_run", "relation_type"),
+                        name="locked_reference_all",
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "relation_type"),
+                        name="locked_reference_law",
+                        to="memory_relationlaw",
+                        to_columns=("namespace_id", "relation_type"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "monitor_run"),
+                        name="locked_reference_run",
+                        to="memory_monitorrun",
+                        to_columns=("namespace_id", "id"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "label"),
+                        name="locked_reference_label",
+                        to="memory_labeloutcome",
+                        to_columns=("namespace_id", "id"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "seq"),
+                        name="locked_reference_entry",
+                        to="memory_entry",
+                        to_columns=("namespace_id", "seq"),
+                    ),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -171,6 +259,64 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
+            name="ProcessRestart",
+            fields=[
+                ("seq", models.BigIntegerField()),
+                ("item", models.IntegerField()),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
+                    ),
+                ),
+                ("id", models.UUIDField()),
+                ("monitor_run", models.UUIDField()),
+                ("relation_type", models.UUIDField()),
+                ("source_family", models.UUIDField()),
+                ("cause", models.CharField(max_length=10)),
+                ("epoch", models.IntegerField()),
+                (
+                    "namespace",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="memory.namespace",
+                    ),
+                ),
+            ],
+            options={
+                "constraints": [
+                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="process_restart_item"),
+                    models.UniqueConstraint(
+                        fields=("namespace", "monitor_run", "relation_type", "source_family", "epoch"),
+                        name="process_restart_epoch",
+                    ),
+                    models.CheckConstraint(
+                        condition=models.Q(("cause__in", ["closing", "correction"])), name="process_restart_cause"
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "relation_type"),
+                        name="process_restart_law",
+                        to="memory_relationlaw",
+                        to_columns=("namespace_id", "relation_type"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "monitor_run"),
+                        name="process_restart_run",
+                        to="memory_monitorrun",
+                        to_columns=("namespace_id", "id"),
+                    ),
+                    memory.base.models.SameNamespaceKey(
+                        columns=("namespace", "seq"),
+                        name="process_restart_entry",
+                        to="memory_entry",
+                        to_columns=("namespace_id", "seq"),
+                    ),
+                ],
+            },
+        ),
+        migrations.CreateModel(
             name="ForecastState",
             fields=[
                 (
@@ -218,69 +364,6 @@ class Migration(migrations.Migration):
                         name="forecast_state_family",
                     ),
                     models.Index(fields=["namespace", "seq", "item"], name="forecast_state_doc"),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="LabelOutcome",
-            fields=[
-                ("seq", models.BigIntegerField()),
-                ("item", models.IntegerField()),
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("id", models.UUIDField()),
-                ("name", models.UUIDField()),
-                ("observation", models.UUIDField()),
-                ("true_index", models.SmallIntegerField()),
-                ("labeled_at", models.FloatField()),
-                ("recorded_at", models.FloatField(null=True)),
-                ("supersedes", models.UUIDField(null=True)),
-                (
-                    "namespace",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="memory.namespace",
-                    ),
-                ),
-            ],
-            options={
-                "indexes": [models.Index(fields=["namespace", "observation", "seq"], name="label_outcome_chain")],
-                "constraints": [
-                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="label_outcome_item"),
-                    models.UniqueConstraint(fields=("namespace", "name"), name="label_outcome_name"),
-                    models.UniqueConstraint(
-                        condition=models.Q(("supersedes__isnull", True)),
-                        fields=("namespace", "observation"),
-                        name="label_outcome_first",
-                    ),
-                    models.UniqueConstraint(fields=("namespace", "supersedes"), name="label_outcome_successor"),
-                    models.CheckConstraint(
-                        condition=models.Q(("true_index__gte", 0), ("true_index__lte", 255)), name="label_outcome_index"
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "observation"),
-                        name="label_outcome_observation",
-                        to="memory_observation",
-                        to_columns=("namespace_id", "id"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "supersedes"),
-                        name="label_outcome_superseded",
-                        to="memory_labeloutcome",
-                        to_columns=("namespace_id", "id"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "seq"),
-                        name="label_outcome_entry",
-                        to="memory_entry",
-                        to_columns=("namespace_id", "seq"),
-                    ),
                 ],
             },
         ),
@@ -351,89 +434,33 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.CreateModel(
-            name="LockedReference",
+            name="SegmentState",
             fields=[
-                ("seq", models.BigIntegerField()),
-                ("item", models.IntegerField()),
                 (
                     "pk",
                     models.CompositePrimaryKey(
-                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
+                        "namespace_id",
+                        "monitor_run",
+                        "relation_type",
+                        "source_family",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
                     ),
                 ),
-                ("id", models.UUIDField()),
-                ("monitor_run", models.UUIDField()),
-                ("relation_type", models.UUIDField()),
-                ("source_family", models.UUIDField(null=True)),
-                ("label", models.UUIDField()),
-                ("n_members", models.BigIntegerField()),
-                ("members", models.BinaryField(max_length=32)),
-                (
-                    "namespace",
-                    models.ForeignKey(
-                        db_index=False,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="+",
-                        to="memory.namespace",
-                    ),
-                ),
-            ],
-            options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="locked_reference_item"),
-                    models.UniqueConstraint(
-                        fields=("namespace", "monitor_run", "relation_type", "source_family"),
-                        name="locked_reference_family",
-                    ),
-                    models.UniqueConstraint(
-                        condition=models.Q(("source_family__isnull", True)),
-                        fields=("namespace", "monitor_run", "relation_type"),
-                        name="locked_reference_all",
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "relation_type"),
-                        name="locked_reference_law",
-                        to="memory_relationlaw",
-                        to_columns=("namespace_id", "relation_type"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "monitor_run"),
-                        name="locked_reference_run",
-                        to="memory_monitorrun",
-                        to_columns=("namespace_id", "id"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "label"),
-                        name="locked_reference_label",
-                        to="memory_labeloutcome",
-                        to_columns=("namespace_id", "id"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "seq"),
-                        name="locked_reference_entry",
-                        to="memory_entry",
-                        to_columns=("namespace_id", "seq"),
-                    ),
-                ],
-            },
-        ),
-        migrations.CreateModel(
-            name="ProcessRestart",
-            fields=[
-                ("seq", models.BigIntegerField()),
-                ("item", models.IntegerField()),
-                (
-                    "pk",
-                    models.CompositePrimaryKey(
-                        "namespace_id", "id", blank=True, editable=False, primary_key=True, serialize=False
-                    ),
-                ),
-                ("id", models.UUIDField()),
                 ("monitor_run", models.UUIDField()),
                 ("relation_type", models.UUIDField()),
                 ("source_family", models.UUIDField()),
-                ("cause", models.CharField(max_length=10)),
-                ("epoch", models.IntegerField()),
+                ("first_seq", models.BigIntegerField()),
+                ("seq", models.BigIntegerField()),
+                ("n_tracked", models.BigIntegerField()),
+                ("n_labeled", models.BigIntegerField()),
+                ("last_forecast", models.BigIntegerField()),
+                ("last_label", models.BigIntegerField(null=True)),
+                ("reference", models.BinaryField()),
+                ("current", models.BinaryField()),
+                ("watch", models.BinaryField()),
                 (
                     "namespace",
                     models.ForeignKey(
@@ -445,34 +472,7 @@ class Migration(migrations.Migration):
                 ),
             ],
             options={
-                "constraints": [
-                    models.UniqueConstraint(fields=("namespace", "seq", "item"), name="process_restart_item"),
-                    models.UniqueConstraint(
-                        fields=("namespace", "monitor_run", "relation_type", "source_family", "epoch"),
-                        name="process_restart_epoch",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("cause__in", ["closing", "correction"])), name="process_restart_cause"
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "relation_type"),
-                        name="process_restart_law",
-                        to="memory_relationlaw",
-                        to_columns=("namespace_id", "relation_type"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "monitor_run"),
-                        name="process_restart_run",
-                        to="memory_monitorrun",
-                        to_columns=("namespace_id", "id"),
-                    ),
-                    memory.base.models.SameNamespaceKey(
-                        columns=("namespace", "seq"),
-                        name="process_restart_entry",
-                        to="memory_entry",
-                        to_columns=("namespace_id", "seq"),
-                    ),
-                ],
+                "abstract": False,
             },
         ),
         memory.base.triggers.Guard(
