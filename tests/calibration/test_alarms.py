@@ -15,6 +15,7 @@ from memory.calibration.models import Alarm, ProcessRestart
 from memory.calibration.operations.alarms import acknowledge, close
 from memory.calibration.queries import alarms as alarm_queries
 from memory.calibration.queries import segments as queries
+from memory.calibration.queries.verdicts import SegmentRow, segment, segments
 from memory.calibration.queries.watches import course, label_lag, standing_watch
 from tests.calibration.labelling import alarmed, forecast, label, watched
 from tests.world import World
@@ -46,22 +47,26 @@ def test_an_alarm_is_acknowledged_once_and_closed_once_by_people() -> None:
 
 def test_a_closed_alarm_lets_the_process_begin_again_with_less_of_its_level() -> None:
     world = watched("lab")
-    _, segment = queries.segment_named(_after(world), run_id="strict", relation_type="rel", source_family="an oracle")
+    alarmed(world)
+    state = segment_of(world, "an oracle", run_id="strict").state
     world.observe("again", "a", "b", [1.0, 0.0, 0.0], provenance={"tool": "an oracle"})
     assert label(world, "again", "1").alarms == ()
     for alarm in Alarm.objects.values_list("id", flat=True):
         close(world.bob, alarm=alarm, reason="repaired")
     assert set(ProcessRestart.objects.values_list("cause", "epoch")) == {("closing", 2)}
-    watch = standing_watch(world.now(), segment)
+    watch = standing_watch(world.now(), state)
     assert (watch.epoch, watch.log_evidence, watch.log_change) == (2, 0.0, None)
     assert watch.evidence_threshold == pytest.approx(-math.log(0.01 / 6))
     world.observe("once more", "a", "b", [1.0, 0.0, 0.0], provenance={"tool": "an oracle"})
     assert label(world, "once more", "1").alarms != ()
 
 
-def _after(world: World) -> Any:
-    alarmed(world)
-    return world.now()
+def segment_of(world: World, family: str, *, run_id: str = "r") -> SegmentRow:
+    """The segment of a family, asked for alone as it is among all."""
+    (row,) = [row for row in segments(world.now()) if (row.source_family, row.run_id) == (family, run_id)]
+    alone = segment(world.now(), row.key)
+    assert (alone.verdict, alone.watch, alone.lean, alone.alarms) == (row.verdict, row.watch, row.lean, row.alarms)
+    return alone
 
 
 @pytest.fixture
@@ -77,7 +82,7 @@ def world() -> World:
 
 
 def test_each_family_has_one_verdict_line(world: World) -> None:
-    told = {row.source_family: row for row in queries.segments(world.now())}
+    told = {row.source_family: row for row in segments(world.now())}
     assert {family: row.verdict for family, row in told.items()} == {"t": "alarm", "u": "too_few"}
     t = told["t"]
     assert (t.n_tracked, t.n_labeled, t.n_pending, t.n_needed) == (41, 40, 1, 5)
@@ -85,15 +90,37 @@ def test_each_family_has_one_verdict_line(world: World) -> None:
     assert t.lean.is_over_confident
     assert t.lean.lower == pytest.approx(0.9)
     assert t.since == t.alarms[-1].opened_at
-    early = {row.source_family: row for row in queries.segments(world.at(t.alarms[-1].seq - 1))}
+    early = {row.source_family: row for row in segments(world.at(t.alarms[-1].seq - 1))}
     assert {family: row.verdict for family, row in early.items()} == {"t": "calibrated"}
 
 
+def test_a_past_segment_reads_as_it_did_then(world: World) -> None:
+    def told(at: Any) -> list[Any]:
+        rows = segments(at)
+        return [
+            (
+                row.source_family, row.verdict, row.n_tracked, row.n_labeled, row.watch, row.since, row.lean,
+                None if row.sums is None else row.sums.packed,
+            )
+            for row in rows
+        ]  # fmt: skip
+
+    then = world.now()
+    before = told(then)
+    assert before[0][-1] is not None
+    close(world.bob, alarm=segments(then)[0].alarms[0].id, reason="repaired")
+    label(world, "o39", "0", correction_reason="looked again", labeled_at=99.0)
+    label(world, "lone", labeled_at=60.0)
+    label(world, "waiting", labeled_at=60.0)
+    assert told(world.now()) != before
+    assert told(world.at(then.seq)) == before
+
+
 def test_the_figures_of_a_window_are_of_its_members(world: World) -> None:
-    run, segment = queries.segment_named(world.now(), run_id="r", relation_type="rel", source_family="t")
-    found = queries.figures(world.now(), run, segment)
+    t = segment_of(world, "t")
+    found = queries.figures(world.now(), t)
     assert found is not None
-    rows = queries.forecasts(world.now(), segment, span=Span(30, 40))
+    rows = queries.forecasts(world.now(), t, span=Span(30, 40))
     assert [row.observation_id for row in rows] == [f"o{n}" for n in range(30, 40)]
     hits = np.mean([row.true_index == 0 for row in rows])
     (filled,) = [row for row in found.bins if row.n]
@@ -101,26 +128,26 @@ def test_the_figures_of_a_window_are_of_its_members(world: World) -> None:
     assert (filled.band_low, filled.band_high) == consistency_band(10, filled.confidence)
     assert found.smooth_interval[0] <= found.smooth <= found.smooth_interval[1]
     assert [row.index for row in found.classes] == [0, 1, 2]
-    before, after = queries.figures_around(world.now(), run, segment, n_labels=20)
+    before, after = queries.figures_around(world.now(), t, n_labels=20)
     assert before is not None
     assert after is not None
     assert before.metrics.accuracy > after.metrics.accuracy
-    windows = queries.metric_course(world.now(), run, segment)
+    windows = queries.metric_course(world.now(), t)
     assert [(row.first, row.last) for row in windows] == [(1, 10), (11, 20), (21, 30), (31, 40)]
     assert windows[-1].metrics == found.metrics
 
 
 def test_the_course_is_thinned_and_ends_with_the_last_label(world: World) -> None:
-    _, segment = queries.segment_named(world.now(), run_id="r", relation_type="rel", source_family="t")
-    whole = course(world.now(), segment)
+    state = segment_of(world, "t").state
+    whole = course(world.now(), state)
     assert [point.n_labels for point in whole.points] == list(range(1, 41))
-    thin = course(world.now(), segment, n_points=8)
+    thin = course(world.now(), state, n_points=8)
     assert len(thin.points) <= 9
     assert thin.points[-1] == whole.points[-1]
     highest = max(point.log_evidence for point in whole.points)
     assert highest in {point.log_evidence for point in thin.points}
-    assert standing_watch(world.now(), segment).log_evidence == whole.points[-1].log_evidence
-    lag = label_lag(world.now(), segment)
+    assert standing_watch(world.now(), state).log_evidence == whole.points[-1].log_evidence
+    lag = label_lag(world.now(), state)
     assert lag is not None
     assert (lag.n, lag.median, lag.ninth_decile) == (40, 2.0, 2.0)
     assert lag.curve[-1] == (2.0, 1.0)

@@ -85,7 +85,7 @@ def standing_watch(at: AsOf, segment: SegmentState) -> WatchRow:
     return WatchRow(
         epoch,
         0.0 if is_fresh or last is None else last.log_evidence or 0.0,
-        _threshold(epoch),
+        evidence_threshold(epoch),
         None if is_fresh or last is None else last.log_change,
         change_threshold(_n_segments(at, segment)),
         0.0 if last is None else last.log_order or 0.0,
@@ -106,10 +106,10 @@ def course(at: AsOf, segment: SegmentState, *, n_points: int = POINTS) -> Course
     places = np.array([row[1] for row in rows], np.int64)
     restarts = [
         Restart(int(np.searchsorted(places, row.seq, side="right")), row.seq, row.cause, row.epoch,
-                _threshold(row.epoch))
+                evidence_threshold(row.epoch))
         for row in _restarts(at, segment)
     ]  # fmt: skip
-    return Course(points, restarts, _threshold(1), change_threshold(_n_segments(at, segment)), len(rows))
+    return Course(points, restarts, evidence_threshold(1), change_threshold(_n_segments(at, segment)), len(rows))
 
 
 def label_lag(at: AsOf, segment: SegmentState, *, n_recent: int = RECENT) -> Lag | None:
@@ -149,5 +149,6 @@ def _n_segments(at: AsOf, segment: SegmentState) -> int:
     return rows.exclude(source_family=EVERY_FAMILY).count()
 
 
-def _threshold(epoch: int) -> float:
+def evidence_threshold(epoch: int) -> float:
+    """The log that evidence must reach in an epoch."""
     return -float(np.log(processes.level_of(ALPHA, epoch)))
