@@ -117,7 +117,7 @@ def test_the_reference_is_locked_by_the_label_that_fills_it() -> None:
 
 def test_an_alarm_stands_in_the_entry_of_the_label_that_tipped_it() -> None:
     world = watched("lab")
-    tipped = _disturb(world, 60)
+    tipped = _disturb(world, 34)
     alarms = {alarm.instrument: alarm for alarm in Alarm.objects.all()}
     assert set(alarms) == {"evidence", "change"}
     for alarm in alarms.values():
