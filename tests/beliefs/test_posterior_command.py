@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -263,3 +265,23 @@ def test_a_process_of_its_own_makes_the_store_with_its_first_observation(folder:
     assert (done.returncode, done.stdout) == (0, json.dumps({"observation_id": "t:1"}, indent=2) + "\n"), done.stderr
     assert (folder / "new.db").exists()
     assert not list(folder.glob(".new.db*"))
+
+
+def test_the_commands_of_the_readme_do_what_they_say(
+    store: Path, folder: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    section = (CHECKOUT / "README.md").read_text().split("### Switch from posterior-memory-harness")[1]
+    script = section.split("```sh\n")[1].split("```")[0].replace("\\\n", "")
+    shutil.copy(store, folder / "beliefs.db")
+    answers = []
+    for line in script.splitlines():
+        sent, _, command = line.rpartition("|")
+        document = shlex.split(sent)[1] if sent else ""
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(document.encode())))
+        code, answer, error = call(*shlex.split(command)[3:])
+        assert code == 0, (line, error)
+        answers.append(answer)
+    assert answers[0] == {"observation_id": "t:1"}
+    assert answers[1]["beliefs"][1]["candidates"][0] == {"state": "1", "probability": pytest.approx(0.92)}
+    assert answers[2:] == [{"revoked": "t:1"}, answers[3]]
+    assert answers[3]["ok"] is True
