@@ -122,7 +122,7 @@ class CapsuleOut(BaseModel):
     used_observation_ids: list[str]
     inference_backend: str
     approximate: bool
-    log_evidence: float
+    log_evidence: float | None
     retrieval: RetrievalOut
     inference_diagnostics: DiagnosticsOut
     instructions: list[Any] = Field(max_length=0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -15,8 +16,10 @@ from memory.beliefs.models import Forecast, Observation, RelationLaw
 from memory.beliefs.operations.binding import Binding
 from memory.beliefs.operations.monitors import open_run
 from memory.beliefs.operations.observing import Asked, Observed, observe, observe_each
+from memory.beliefs.queries.asking import finite
 from memory.ledger.models import Entry
 from memory.ledger.operations.erasing import erase
+from tests.contract.callers import caller
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -204,3 +207,18 @@ def test_without_its_law_nothing_can_be_asked_or_observed(world: World) -> None:
         world.observe("o2", "a", "b", C4)
     with pytest.raises(NotFound, match="no law"):
         world.ask("a", "b", relation_type="unbound")
+
+
+def test_b4_6_a_contradiction_is_a_problem_that_names_its_set(world: World) -> None:
+    world.bind("hard", "cyclic:2", has_zero_floor=True)
+    for id, masses in (("o1", [1, 0]), ("o2", [0, 1])):
+        world.observe(id, "a", "b", masses, relation_type="hard")
+    query = {"relation_type": "hard", "nodes": ["a", "b"], "root": "a"}
+    answer = caller(world, world.scout).post("/beliefs/query", query)
+    assert (answer.status_code, answer.json()["code"]) == (409, "conflict")
+    assert answer.json()["observation_ids"] == ["o1", "o2"]
+
+
+def test_what_is_infinite_beyond_the_budget_is_null_in_a_document() -> None:
+    told = {"log_evidence_interval": [-math.inf, 0.5], "conflicts": [{"strength_nats": math.inf}], "n": 1}
+    assert finite(told) == {"log_evidence_interval": [None, 0.5], "conflicts": [{"strength_nats": None}], "n": 1}

@@ -6,6 +6,7 @@ are given. `as_of` of the question is its `valid_at`, in claimed seconds with cl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import batched
@@ -57,7 +58,7 @@ class Asking:
                 "seq": self.at.seq, "provisional": self.at.provisional, "as_of": self.as_of,
                 "hidden": self.hidden_counts,
             }  # fmt: skip
-        return told
+        return finite(told)
 
     @property
     def hidden_counts(self) -> dict[str, int]:
@@ -167,3 +168,16 @@ def known_as(key: Hashable) -> str:
     """The id by which a client knows the observation; one whose own name is erased goes by its stored id."""
     assert isinstance(key, bytes)
     return f"erased {UUID(bytes=key[1:])}" if key.startswith(b"\0") else key.decode()
+
+
+def finite(value: Any) -> Any:
+    """The value as JSON has it: what is infinite beyond the budget, a bound of log evidence, is null.
+
+    >>> finite({"log_evidence_interval": [-math.inf, 0.5]})
+    {'log_evidence_interval': [None, 0.5]}
+    """
+    if isinstance(value, Mapping):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
