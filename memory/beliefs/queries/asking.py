@@ -58,7 +58,8 @@ class Asking:
                 "seq": self.at.seq, "provisional": self.at.provisional, "as_of": self.as_of,
                 "hidden": self.hidden_counts,
             }  # fmt: skip
-        return finite(told)
+        whole: dict[str, Any] = finite(told)
+        return whole
 
     @property
     def hidden_counts(self) -> dict[str, int]:
