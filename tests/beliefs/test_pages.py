@@ -233,6 +233,9 @@ def test_the_past_is_answered_as_it_was(world: World, ids: dict[str, UUID]) -> N
     then = text_of(client.get(graph_url(QUERY, carried=point)))
     assert "contradicts a → c" in then
     assert "contradicts" not in text_of(client.get(graph())).partition("Conflicts")[2].partition("The graph")[0]
+    # The point of the page wins over an instant in the question.
+    assert "contradicts a → c" in text_of(client.get(graph_url({**QUERY, "as_of": 0.0}, carried=point)))
+    assert "prior" in text_of(client.get(graph_url({**QUERY, "as_of": 0.0}, carried=())))
     assert "Revoke…" not in text_of(client.get(f"/beliefs/observations/{ids[ODD]}?{'&'.join(map('='.join, point))}"))
 
 

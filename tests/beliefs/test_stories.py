@@ -52,10 +52,12 @@ def test_a_summary_is_the_answer_that_the_question_gets_when_it_is_opened(world:
     asked(world, "tagged", tags=["seen"])
     asked(world, "two", max_observations=2)
     asked(world, "before", as_of=0.5)
+    asked(world, "early", as_of=20.0)
     asked(world, "around", nodes=None, seeds=["a"])
+    world.observe("older", "a", "b", [0.1, 0.9], evidence_family="family of ab", observed_at=0.7)
     found = all_summaries(world)
     for name, given in (("all", {}), ("tagged", {"tags": ["seen"]}), ("two", {"max_observations": 2}),
-                        ("before", {"as_of": 0.5})):  # fmt: skip
+                        ("before", {"as_of": 0.5}), ("early", {"as_of": 20.0})):  # fmt: skip
         opened = world.ask("a", "b", "c", **given)
         answer = found[name].answer
         assert answer is not None
@@ -63,7 +65,9 @@ def test_a_summary_is_the_answer_that_the_question_gets_when_it_is_opened(world:
         np.testing.assert_array_equal(answer.marginals, opened.answer.marginals)
         assert found[name].hidden == opened.hidden_counts
     assert found["all"].strongest_nats == pytest.approx(0.847, abs=1e-3)
-    assert found["all"].hidden == {"dependent": 1, "revoked": 1}
+    assert found["all"].hidden == {"dependent": 1, "lineage": 1, "revoked": 1}
+    assert found["early"].answer is not None
+    assert "gone" in found["early"].answer.used.ids
     assert found["before"].last_seq is None
     assert found["around"].kind == "search"
 

@@ -45,6 +45,9 @@ def test_conflicts_stand_by_size_around_zero_and_a_bridge_has_words_and_no_verdi
     marked = {note["y"] for note in figure.plot["layout"].get("annotations", ())}
     assert marked == {*range(len(known), min(len(strengths), MOST_ROWS))}
     assert figure.plot["layout"]["shapes"][0]["x0"] == 0
+    # The first row stands on top: the axis runs downwards.
+    bottom, top = figure.plot["layout"]["yaxis"]["range"]
+    assert bottom > top
     assert (f"{len(strengths) - MOST_ROWS} more in the table" in figure.finding) == (len(strengths) > MOST_ROWS)
 
 
