@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
@@ -65,12 +65,10 @@ class Places:
         self.changed: set[Key] = set()
 
     @classmethod
-    def of(cls, namespace: int, runs: Iterable[UUID]) -> Places:
-        """As they stand."""
-        about = {"namespace": namespace, "monitor_run__in": list(runs)}
-        rows = SegmentState.objects.filter(**about).defer("reference", "current", "watch")
-        segments = {key_of(row): row for row in rows}
-        return cls(namespace, segments, _last(segments.values()))
+    def of(cls, namespace: int, keys: Collection[Key]) -> Places:
+        """As they stand, for forecasts that join these families."""
+        segments = segments_of(namespace, keys, defer=("reference", "current", "watch"))
+        return cls(namespace, segments, last_places(namespace, {key[0] for key in keys}, "last_forecast"))
 
     def row(self, forecast: Issued, *, seq: int) -> tuple[Any, ...]:
         """The state row of the next forecast, in the order of the table's columns."""
@@ -128,11 +126,28 @@ def segment_row(segment: SegmentState) -> tuple[Any, ...]:
     return tuple(getattr(segment, column) for column in sql.columns(SegmentState))
 
 
-def _last(segments: Iterable[SegmentState]) -> dict[UUID, int]:
-    last: dict[UUID, int] = {}
-    for segment in segments:
-        last[segment.monitor_run] = max(last.get(segment.monitor_run, 0), segment.last_forecast)
-    return last
+def segments_of(namespace: int, keys: Iterable[Key], *, defer: Sequence[str] = ()) -> dict[Key, SegmentState]:
+    """The rows of these families, and of all families together of their relation types; missing ones are left out."""
+    wanted = {key for run, relation, family in keys for key in ((run, relation, family), (run, relation, EVERY_FAMILY))}
+    found: dict[Key, SegmentState] = {}
+    for run in {key[0] for key in wanted}:
+        own = sorted({key[2] for key in wanted if key[0] == run})
+        for chunk in batched(own, CHUNK):
+            rows = SegmentState.objects.filter(
+                namespace=namespace, monitor_run=run, source_family__in=chunk,
+                relation_type__in={key[1] for key in wanted if key[0] == run},
+            )  # fmt: skip
+            found |= {key_of(row): row for row in rows.defer(*defer) if key_of(row) in wanted}
+    return found
+
+
+def last_places(namespace: int, runs: Iterable[UUID], column: str) -> dict[UUID, int]:
+    """The last place of each run. column : `last_forecast` or `last_label`."""
+    rows = SegmentState.objects.filter(
+        namespace=namespace, monitor_run__in=list(runs), source_family=EVERY_FAMILY
+    ).values("monitor_run")
+    found = rows.annotate(last=Max(column)).values_list("monitor_run", "last")
+    return {run: last or 0 for run, last in found}
 
 
 def derived(namespace: int) -> Iterator[tuple[Places, list[tuple[Any, ...]]]]:
@@ -163,10 +178,3 @@ def derived(namespace: int) -> Iterator[tuple[Places, list[tuple[Any, ...]]]]:
 def _chunks(namespace: int) -> Iterator[Sequence[Forecast]]:
     rows = Forecast.objects.filter(namespace=namespace).order_by("seq", "item")
     yield from batched(rows.iterator(chunk_size=CHUNK), CHUNK)
-
-
-def next_label_places(namespace: int, runs: Iterable[UUID]) -> Counter[UUID]:
-    """The place of the last label of each run."""
-    rows = SegmentState.objects.filter(namespace=namespace, monitor_run__in=list(runs))
-    found = rows.values("monitor_run").annotate(last=Max("last_label")).values_list("monitor_run", "last")
-    return Counter({run: last or 0 for run, last in found})

@@ -139,8 +139,11 @@ def _turns(about: Mapping[str, Any]) -> Iterator[tuple[LabelState, ForecastState
 def touched_by(namespace: int, observations: Sequence[UUID]) -> list[SegmentState]:
     """The segments that hold forecasts of these observations."""
     keys: set[Key] = set()
+    runs = list(MonitorRun.objects.filter(namespace=namespace).values_list("id", flat=True))
     for start in range(0, len(observations), CHUNK):
-        rows = ForecastState.objects.filter(namespace=namespace, observation__in=observations[start : start + CHUNK])
+        rows = ForecastState.objects.filter(
+            namespace=namespace, monitor_run__in=runs, observation__in=observations[start : start + CHUNK]
+        )
         for run, relation, family in rows.values_list("monitor_run", "relation_type", "source_family"):
             keys |= {(run, relation, family), (run, relation, EVERY_FAMILY)}
     found = SegmentState.objects.filter(namespace=namespace, monitor_run__in={key[0] for key in keys})

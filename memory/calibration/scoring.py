@@ -12,12 +12,13 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.db.models import Count
 
 from memory.base import sql
 from memory.beliefs.models import MonitorRun
 from memory.beliefs.states import unpacked
 from memory.calibration import members as reading
-from memory.calibration.issuing import Key, key_of, next_label_places
+from memory.calibration.issuing import Key, key_of, last_places, segments_of
 from memory.calibration.kernel import metrics as scores
 from memory.calibration.kernel.sums import ExactSums
 from memory.calibration.kernel.watching import Step, Watch
@@ -98,6 +99,7 @@ class Scoring:
     segments: dict[Key, SegmentState]
     tips: dict[tuple[UUID, UUID], Tip]
     last: dict[UUID, int]
+    n_families: Mapping[UUID, int]
     rows: list[LabelState] = field(default_factory=list)
     superseded: list[tuple[UUID, UUID]] = field(default_factory=list)
     watches: dict[Key, Watch] = field(default_factory=dict)
@@ -109,19 +111,23 @@ class Scoring:
     def of(cls, namespace: int, seq: int, observations: Iterable[UUID]) -> Scoring:
         """All that labels of these observations may touch, as it stands."""
         wanted = sorted(set(observations))
+        runs = {run.id: run for run in MonitorRun.objects.filter(namespace=namespace)}
         forecasts: dict[UUID, list[ForecastState]] = {}
         tips: dict[tuple[UUID, UUID], Tip] = {}
         for start in range(0, len(wanted), 400):
-            about = {"namespace": namespace, "observation__in": wanted[start : start + 400]}
+            about = {
+                "namespace": namespace, "monitor_run__in": list(runs), "observation__in": wanted[start : start + 400],
+            }  # fmt: skip
             for forecast in ForecastState.objects.filter(**about).order_by("seq", "item"):
                 forecasts.setdefault(forecast.observation, []).append(forecast)
             for row in LabelState.objects.filter(**about, until_seq__isnull=True):
                 tip = Tip(row.label, row.true_index, row.place_in_relation, row.place_in_family)
                 tips[row.monitor_run, row.observation] = tip
-        named = {forecast.monitor_run for told in forecasts.values() for forecast in told}
-        runs = {run.id: run for run in MonitorRun.objects.filter(namespace=namespace, id__in=named)}
-        segments = {key_of(row): row for row in SegmentState.objects.filter(namespace=namespace, monitor_run__in=named)}
-        return cls(namespace, seq, forecasts, runs, segments, tips, next_label_places(namespace, named))
+        tracked = [forecast for told in forecasts.values() for forecast in told]
+        keys = {(one.monitor_run, one.relation_type, one.source_family) for one in tracked}
+        families = _n_families(namespace, {one.monitor_run for one in tracked})
+        last = last_places(namespace, families, "last_label")
+        return cls(namespace, seq, forecasts, runs, segments_of(namespace, keys), tips, last, families)
 
     def take(self, label: Taken) -> list[Event]:
         """Score one label for every run that tracks its observation."""
@@ -261,10 +267,10 @@ class Scoring:
 
     def _watch(self, own: SegmentState, forecast: ForecastState, label: Taken) -> tuple[Step, list[Event]]:
         watch = self._watch_of(own)
-        n_segments = sum(1 for key in self.segments if key[0] == own.monitor_run and key[2] != EVERY_FAMILY)
         step = stepped(
-            watch, forecast, label.true_index, label=label.label, n_issued=own.n_tracked, n_segments=n_segments
-        )
+            watch, forecast, label.true_index, label=label.label, n_issued=own.n_tracked,
+            n_segments=self.n_families[own.monitor_run],
+        )  # fmt: skip
         crossed: list[Event] = []
         for instrument, has_crossed, level, threshold in (
             ("evidence", step.is_miscalibrated, step.log_evidence, step.evidence_threshold),
@@ -297,6 +303,14 @@ class Scoring:
             segment.n_labeled, segment.last_label, segment.reference, segment.current, segment.watch, self.seq,
             self.namespace, *key,
         ]  # fmt: skip
+
+
+def _n_families(namespace: int, runs: Iterable[UUID]) -> dict[UUID, int]:
+    """How many families each run watches."""
+    rows = SegmentState.objects.filter(namespace=namespace, monitor_run__in=list(runs)).exclude(
+        source_family=EVERY_FAMILY
+    )
+    return dict(rows.values_list("monitor_run").annotate(n=Count("pk")))
 
 
 def stepped(

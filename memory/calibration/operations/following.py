@@ -29,6 +29,6 @@ def _enter(entry: OpenEntry) -> None:
         )
         for item, draft in drafts
     ]  # fmt: skip
-    places = Places.of(entry.by.namespace, {forecast.run for forecast in forecasts})
+    places = Places.of(entry.by.namespace, {forecast.key for forecast in forecasts})
     sql.insert(ForecastState, [places.row(forecast, seq=entry.seq) for forecast in forecasts])
     places.store()
