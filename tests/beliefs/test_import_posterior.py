@@ -31,11 +31,15 @@ from memory.interchange.contextfs.operations import Options, Report
 from memory.interchange.models import ImportedRow, ImportFinding
 from memory.interchange.operations import import_file
 from memory.interchange.posterior.reader import read_store
-from memory.ledger.models import Entry, Namespace
+from memory.ledger.models import Content, Entry, Namespace
+from memory.ledger.operations.erasing import erase
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.verification import scan
 from tests.beliefs.test_capsule import close
+from tests.contract.callers import caller, places
+from tests.interchange.test_api import upload
+from tests.world import World
 
 pytestmark = pytest.mark.django_db
 
@@ -117,6 +121,13 @@ def opened(path: Path) -> Iterator[sqlite3.Connection]:
     """The file, changed and closed, so that no journal is left beside it."""
     with closing(sqlite3.connect(path)) as file, file:
         yield file
+
+
+@pytest.fixture
+def home(settings: Any, tmp_path: Path) -> Path:
+    """Where the files of uploads lie."""
+    settings.PALIMPSEST_HOME = tmp_path
+    return tmp_path
 
 
 def taken(path: Path, base: str = "team", *, laws: dict[str, str] | None = None, **options: Any) -> Report:
@@ -326,3 +337,36 @@ def test_the_command_takes_laws_from_files(peer: Path, tmp_path: Path, capsys: p
     assert "team -> team took 41 records" in told
     assert "claims" not in told
     assert Observation.objects.filter(namespace=here()).count() == 41
+
+
+def test_an_owner_imports_an_upload_and_attests_its_laws(peer: Path, home: Path) -> None:
+    world = World("lab")
+    laws = [f"phase={json.dumps(cyclic_law(4).to_dict())}", "turn=s3"]
+    refused = upload(caller(world, world.alice), peer.read_bytes(), format="posterior", law=laws[:1])
+    assert (refused.status_code, places(refused)[0][0]) == (422, "law")
+    dry = upload(caller(world, world.alice), peer.read_bytes(), format="posterior", law=laws, dry_run="true")
+    assert [one["n_records"] for one in dry.json()["report"]["applied"]] == [41]
+    assert not Observation.objects.exists()
+    done = upload(caller(world, world.alice), peer.read_bytes(), format="posterior", law=laws).json()["report"]
+    assert done["targets"] == {"team": "lab"}
+    (applied,) = done["applied"]
+    assert Observation.objects.filter(namespace=world.namespace).count() == applied["n_records"] == 41
+    read = caller(world, world.alice).get(f"/imports/{applied['run']}").json()
+    assert (read["format"], read["state"]) == ("posterior", "done")
+    assert upload(caller(world, world.scout), peer.read_bytes(), format="posterior", law=laws).status_code == 403
+
+
+def test_an_erasure_of_an_observation_takes_its_raw_rows_along(peer: Path) -> None:
+    with opened(peer) as file:
+        told = ('{"note": "a secret"}', "team:9")
+        file.execute("UPDATE observations SET provenance_json = ? WHERE observation_id = ?", told)
+    taken(peer)
+    namespace = here()
+    marked = Content.objects.filter(namespace=namespace, payload__contains="a secret")
+    assert marked.count() == 2
+    raw = marked.get(part="raw")
+    row = Observation.objects.get(namespace=namespace, id=ImportedRow.objects.get(
+        namespace=namespace, seq=raw.seq, item=raw.item).object)  # fmt: skip
+    erase(system(namespace), items=[(row.seq, row.item)], reason="request")
+    assert not marked.exists()
+    assert [one.n_records for one in taken(peer).applied] == [0]
