@@ -6,6 +6,7 @@ from audit import health
 from audit.pages import gallery, overview, search, sign_in
 from audit.pages.agents import urls as agents
 from audit.pages.beliefs import urls as beliefs
+from audit.pages.calibration import urls as calibration
 from audit.pages.erasures import urls as erasures
 from audit.pages.facts import urls as facts
 from audit.pages.imports import urls as imports
@@ -27,6 +28,7 @@ urlpatterns = [
     *timeline.urlpatterns,
     *tombstones.urlpatterns,
     *beliefs.urlpatterns,
+    *calibration.urlpatterns,
     *runs.urlpatterns,
     *ledger.urlpatterns,
     *laws.urlpatterns,

@@ -13,6 +13,7 @@ from memory.base import gate, projections
 from memory.beliefs.erasing import forecasts_of_observations
 from memory.beliefs.models import Forecast, MonitorRun, Observation, RelationLaw, SavedQuery
 from memory.beliefs.projection import MonitorTallies, ObservationReaches, ObservationStates, ObservationTags
+from memory.calibration.attention import OPEN_ALARMS
 from memory.calibration.erasing import labels_of_observations
 from memory.calibration.models import Alarm, LabelOutcome, LockedReference, ProcessRestart
 from memory.calibration.operations.following import followed
@@ -89,7 +90,8 @@ def connect() -> None:
         ForecastStates(), LabelStates(), SegmentStates(),
     ):  # fmt: skip
         projections.register(projector)
-    for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact)):
+    for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact),
+                        ("calibration", MonitorRun)):  # fmt: skip
         populated_by(page, model)
     waiting_on("ledger", FAILING_SCANS)
     for versions in (Record, Fact):
@@ -98,6 +100,7 @@ def connect() -> None:
     waiting_on("conflicts", OPEN_CONFLICTS)
     waiting_on("laws", BROKEN_LAWS)
     waiting_on("tombstones", DUE_TOMBSTONES)
+    waiting_on("calibration", OPEN_ALARMS)
     for key, rows in (
         ("records", RecordState.objects.current),
         ("held", RecordState.objects.waiting),
