@@ -28,7 +28,7 @@ from memory.calibration.models import LabelOutcome
 from memory.calibration.queries import reports
 from memory.interchange.contextfs.kernel.vocabulary import ForeignStoreError
 from memory.interchange.contextfs.operations import Options, Report
-from memory.interchange.models import ImportedRow, ImportFinding
+from memory.interchange.models import ImportedRow, ImportFinding, ImportRun
 from memory.interchange.operations import import_file
 from memory.interchange.posterior.reader import read_store
 from memory.ledger.models import Content, Entry, Namespace
@@ -37,8 +37,12 @@ from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.verification import scan
 from tests.beliefs.test_capsule import close
+from tests.browsers import browser
 from tests.contract.callers import caller, places
 from tests.interchange.test_api import upload
+from tests.interchange.test_pages import act, looked_at
+from tests.interchange.test_pages import upload as sent_form
+from tests.ledger.shown import words
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -354,6 +358,25 @@ def test_an_owner_imports_an_upload_and_attests_its_laws(peer: Path, home: Path)
     read = caller(world, world.alice).get(f"/imports/{applied['run']}").json()
     assert (read["format"], read["state"]) == ("posterior", "done")
     assert upload(caller(world, world.scout), peer.read_bytes(), format="posterior", law=laws).status_code == 403
+
+
+@pytest.mark.sqlite_only
+def test_an_owner_brings_a_store_in_by_the_form(peer: Path, home: Path) -> None:
+    world = World("acme")
+    client = browser(world.alice)
+    sent = {"format": "posterior", "laws": "phase = cyclic:4\nturn=s3"}
+    lawless = client.get(looked_at(client, peer.read_bytes(), format="posterior"))
+    assert "none for phase, turn" in words(lawless.text)
+    assert sent_form(client, peer.read_bytes(), format="posterior", laws="phase").status_code == 422
+    address = looked_at(client, peer.read_bytes(), **sent)
+    assert "Import 41 records into 1 namespace" in words(client.get(address).text)
+    answer = client.post(act(address, "import"), follow=True)
+    run = ImportRun.objects.get(namespace=world.namespace)
+    assert f'href="/imports/{run.id}?ns=acme"' in answer.text
+    assert Observation.objects.filter(namespace=world.namespace).count() == 41
+    shown = client.get(f"/imports/{run.id}?ns=acme")
+    assert shown.status_code == 200
+    assert "Edges beside claims" not in shown.text
 
 
 def test_an_erasure_of_an_observation_takes_its_raw_rows_along(peer: Path) -> None:

@@ -15,6 +15,7 @@ from memory.interchange.slices import Selection
 from memory.interchange.tasks import MOST_BYTES, Asked
 from memory.ledger.queries.asof import instant
 
+STORES = (("contextfs", "ContextFS"), ("posterior", "posterior-memory-harness"))
 PLAIN = {"autocomplete": "off", "spellcheck": "false"}
 
 
@@ -22,13 +23,20 @@ class UploadForm(forms.Form):
     """A file and where it goes. It is always looked at first: nothing is written by this form."""
 
     file = forms.FileField(
-        label="The store", help_text=f"The SQLite file of a ContextFS store, at most {MOST_BYTES // 1024**2} MB.",
+        label="The store", help_text=f"The SQLite file of another memory, at most {MOST_BYTES // 1024**2} MB.",
         max_length=400,
     )  # fmt: skip
     base = forms.RegexField(
         f"^{NAMESPACE_PATTERN.pattern}$", label="Target namespace", widget=forms.TextInput(attrs=PLAIN),
         help_text="Where it goes. Of several source namespaces each gets its own: this name, a dot, its name.",
         error_messages={"invalid": "Small letters, digits, dots, dashes and underscores, at most 100."},
+    )  # fmt: skip
+    format = forms.ChoiceField(label="Written by", choices=STORES, required=False)
+    laws = forms.CharField(
+        label="Laws", max_length=200_000, required=False,
+        widget=forms.Textarea(attrs={"rows": 3, "class": "mono", "placeholder": "phase=cyclic:4", **PLAIN}),
+        help_text="For posterior-memory-harness, which keeps of a law only its fingerprint. One on each line, for each"
+        " relation type: its name, equals sign, cyclic:N, s3 or a group as JSON. You vouch for them.",
     )  # fmt: skip
     source = forms.CharField(
         label="Name of the source", max_length=NAME_CHARS, required=False, widget=forms.TextInput(attrs=PLAIN),
@@ -46,15 +54,24 @@ class UploadForm(forms.Form):
         label="Leave the text of deleted rows out", required=False,
         help_text="Their shape comes over, their text does not. Otherwise they arrive withdrawn and can be read.",
     )  # fmt: skip
-    more = ("source", "only", "mapping", "erase_deleted")
+    more = ("laws", "source", "only", "mapping", "erase_deleted")
+
+    def clean_format(self) -> str:
+        return self.cleaned_data["format"] or STORES[0][0]
 
     def clean_mapping(self) -> Mapping[str, str]:
+        return self._pairs("mapping", "Each line is SOURCE=TARGET, and each source stands once.")
+
+    def clean_laws(self) -> Mapping[str, str]:
+        return self._pairs("laws", "Each line is TYPE=LAW, and each relation type stands once.")
+
+    def _pairs(self, name: str, refusal: str) -> Mapping[str, str]:
         found: dict[str, str] = {}
-        for line in filter(str.strip, self.cleaned_data["mapping"].splitlines()):
-            source, mark, target = (part.strip() for part in line.partition("="))
-            if not (mark and source and target) or source in found:
-                raise forms.ValidationError("Each line is SOURCE=TARGET, and each source stands once.")
-            found[source] = target
+        for line in filter(str.strip, self.cleaned_data[name].splitlines()):
+            left, mark, right = (part.strip() for part in line.partition("="))
+            if not (mark and left and right) or left in found:
+                raise forms.ValidationError(refusal)
+            found[left] = right
         return found
 
     def asked(self) -> Asked:
@@ -62,7 +79,8 @@ class UploadForm(forms.Form):
         given: dict[str, Any] = self.cleaned_data
         return Asked(
             name=given["file"].name, base=given["base"], mapping=given["mapping"], only=given["only"],
-            source=given["source"], erase_deleted=given["erase_deleted"], dry_run=True,
+            source=given["source"], erase_deleted=given["erase_deleted"], format=given["format"], laws=given["laws"],
+            dry_run=True,
         )  # fmt: skip
 
 
