@@ -18,6 +18,7 @@ from memory.beliefs.models import (
     ObservationReach,
     ObservationState,
     ObservationTag,
+    RelationLaw,
     Revocation,
 )
 from memory.ledger.models import Name
@@ -44,6 +45,10 @@ class ObservationStates:
             hit += rows.update(tie_key=None, score=None, posterior=None, prior=None, erased_seq=seq)
         for names in _names(namespace, refs):
             hit += ObservationState.objects.filter(namespace=namespace, name__in=names).update(tie_key=None)
+        # Which label a mass is of, and where it lies in a vector, only the law can tell.
+        for types in _types(namespace, refs):
+            rows = ObservationState.objects.filter(namespace=namespace, relation_type__in=types)
+            hit += rows.update(tie_key=None, score=None, posterior=None, prior=None)
         return hit
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:
@@ -128,6 +133,17 @@ def track(namespace: int, monitor_run: UUID, count: int) -> None:
 
 def _docs(refs: Sequence[ContentRef], part: str) -> list[int]:
     return [doc_of(seq, item) for seq, item, told in refs if told == part]
+
+
+def _types(namespace: int, refs: Sequence[ContentRef]) -> Iterable[list[UUID]]:
+    """The relation types whose laws go."""
+    wanted = {(seq, item) for seq, item, part in refs if part == states.VALUE}
+    for chunk in batched(sorted({seq for seq, _ in wanted}), CHUNK):
+        rows = RelationLaw.objects.filter(namespace=namespace, seq__in=chunk).values_list(
+            "seq", "item", "relation_type"
+        )
+        if found := [relation_type for seq, item, relation_type in rows if (seq, item) in wanted]:
+            yield found
 
 
 def _names(namespace: int, refs: Sequence[ContentRef]) -> Iterable[list[UUID]]:

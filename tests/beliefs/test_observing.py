@@ -12,12 +12,13 @@ from memory.base.errors import Conflict, DomainError, Erased, IdempotencyMismatc
 from memory.beliefs.kernel.documents import ObservationDocument, observation_document
 from memory.beliefs.kernel.laws import built_in
 from memory.beliefs.kernel.monitoring import MonitorConfig
-from memory.beliefs.models import Forecast, Observation, RelationLaw
+from memory.beliefs.models import Forecast, MonitorTally, Observation, RelationLaw
 from memory.beliefs.operations.binding import Binding
 from memory.beliefs.operations.monitors import open_run
 from memory.beliefs.operations.observing import Asked, Observed, observe, observe_each
+from memory.beliefs.projection import ObservationStates
 from memory.beliefs.queries.asking import finite
-from memory.ledger.models import Entry
+from memory.ledger.models import Entry, Name
 from memory.ledger.operations.erasing import erase
 from tests.contract.callers import caller
 from tests.world import World
@@ -154,6 +155,22 @@ def test_b3_9_a_full_run_or_a_long_family_blocks_no_memory(world: World) -> None
         open_run(world.scout, config=replace(config, max_tracked=3))
 
 
+def test_what_stands_or_is_refused_takes_no_room_in_a_run_and_leaves_no_name(world: World) -> None:
+    open_run(world.scout, config=MonitorConfig(reference_size=1, current_size=1, min_current_size=1, max_tracked=3))
+    observe(world.scout, documents=[seen("o1")], asked=NATIVE)
+    batch = [
+        seen("o1"), seen("wrong", "lost node", masses=(1, 0), provenance={"tool": "lost tool"}), seen("o2"),
+        seen("orphan", "lost end", independent_evidence=False, derived_from=["nobody"]), seen("o3"), seen("o4"),
+    ]  # fmt: skip
+    answers = observe_each(world.scout, documents=batch, asked=NATIVE)
+    assert codes(answers) == ["known", "invalid", "new", "not_found", "new", "new"]
+    assert [answers[index].tracking for index in (2, 4, 5)] == ["tracked", "tracked", "capacity"]  # type: ignore[union-attr]
+    assert MonitorTally.objects.get(namespace=world.namespace).n_tracked == Forecast.objects.count() == 3
+    lost = Name.objects.filter(namespace=world.namespace, text__startswith="lost")
+    assert not lost.exists()
+    assert not Name.objects.filter(namespace=world.namespace, text__in=["wrong", "orphan"]).exists()
+
+
 def test_b4_3_mass_outside_the_prior_is_refused_or_flagged(world: World) -> None:
     outside = {"prior": [0.5, 0.5, 0, 0], "posterior": [0.98, 0.01, 0.01, 0]}
     with pytest.raises(Invalid, match="outside the prior"):
@@ -207,6 +224,10 @@ def test_without_its_law_nothing_can_be_asked_or_observed(world: World) -> None:
         world.observe("o2", "a", "b", C4)
     with pytest.raises(NotFound, match="no law"):
         world.ask("a", "b", relation_type="unbound")
+    states = ObservationStates()
+    stands = list(states.dump(world.namespace))
+    states.rebuild(world.namespace)
+    assert list(states.dump(world.namespace)) == stands, "what only the law can read went with it"
 
 
 def test_b4_6_a_contradiction_is_a_problem_that_names_its_set(world: World) -> None:

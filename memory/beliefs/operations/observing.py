@@ -111,9 +111,8 @@ def _observe(
 ) -> list[Observed | DomainError]:
     refusals: dict[int, DomainError] = dict(_twins(documents))
     book = book_for(by)
-    texts = [text for document in documents for text in texts_of(document)]
-    families = [source_family(document.provenance) or "" for document in documents]
-    book.learn([*texts, *families, asked.watch.run_id if asked.watch else ""])
+    texts = [text for document in documents for text in _texts(document)]
+    book.learn([*texts, asked.watch.run_id if asked.watch else ""])
     watched = _watched(by.namespace, book, asked)
     prepared = _prepare(by, book, documents, asked, watched, refusals)
     _refuse(refusals, documents, spares=spares)
@@ -130,6 +129,8 @@ def _observe(
                 refusals.setdefault(index, refusal)
         _refuse(refusals, documents, spares=spares)
         fresh = {index: one for index, one in prepared.items() if index not in known and index not in refusals}
+        if len(fresh) < len(documents):
+            _forgo(book, documents, fresh, asked, watched)
         reached = _enter(entry, book, fresh, asked, watched, parents)
     answers: list[Observed | DomainError] = []
     for index in range(len(documents)):
@@ -234,6 +235,27 @@ def _prepared(
     draft = Draft("observation", identity, Observation, values, parts_of(document))
     tracked = watching.track(book, watched, document, observation=identity, posterior=vectors.posterior)
     return Prepared(identity, document, relation, vectors, draft, warned, tracked)
+
+
+def _forgo(
+    book: NameBook, documents: Sequence[ObservationDocument], fresh: Mapping[int, Prepared], asked: Asked,
+    watched: Sequence[Watch],
+) -> None:  # fmt: skip
+    """Leave out what only the others of the batch had brought: what stands already, or is refused, makes no name and
+    takes no room in a run."""
+    kept = {text for one in fresh.values() for text in _texts(one.document)}
+    kept |= {asked.watch.run_id if asked.watch else "", asked.bind.relation_type if asked.bind else ""}
+    book.forgo({text for document in documents for text in _texts(document)} - kept)
+    for watch in watched:
+        watch.n_tracked = 0
+    for one in fresh.values():
+        posterior = one.vectors.posterior
+        one.tracked = watching.track(book, watched, one.document, observation=one.id, posterior=posterior)
+    drafting.seal([draft for one in fresh.values() for draft in one.tracked.drafts])
+
+
+def _texts(document: ObservationDocument) -> list[str]:
+    return [*texts_of(document), source_family(document.provenance) or ""]
 
 
 def _reading(relation: Relation | None, bind: Binding | None, profile: Profile) -> tuple[Law, str]:

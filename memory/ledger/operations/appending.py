@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -111,6 +111,7 @@ class NameBook:
     def __init__(self, namespace: int, *, also: Sequence[str] = ()) -> None:
         self.namespace = namespace
         self.also = tuple(also)
+        self.needed = frozenset(also)
         self.known: dict[str, UUID] = {}
         self.minted: dict[str, Draft] = {}
         self.read_at: int | None = None
@@ -142,6 +143,12 @@ class NameBook:
         if text not in self.known:
             self.learn([text])
         return self.known[text]
+
+    def forgo(self, texts: Iterable[str]) -> None:
+        """Mint none of these names after all: nothing in the entry will use them. What every entry needs stays."""
+        for text in set(texts) - self.needed:
+            if self.minted.pop(text, None) is not None:
+                del self.known[text]
 
     def enter(self, entry: OpenEntry) -> None:
         """Add the minted names to the entry; `Raced` if somebody else minted or erased one meanwhile."""
