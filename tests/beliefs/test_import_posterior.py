@@ -36,6 +36,7 @@ from memory.ledger.operations.erasing import erase
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.verification import scan
+from memory.management.posterior.running import run
 from tests.beliefs.test_capsule import close
 from tests.browsers import browser
 from tests.contract.callers import caller, places
@@ -185,6 +186,7 @@ def test_a_store_arrives_whole_and_answers_as_the_peer_does(peer: Path) -> None:
     assert Revocation.objects.get(namespace=namespace).at == 160.0
     assert not RelationLaw.objects.filter(namespace=namespace, is_attested=True).exists()
     assert scan(namespace).is_clean
+    assert run(["verify"]) == 0
     both_answer_alike(peer, "team", "team")
 
 
@@ -371,10 +373,10 @@ def test_an_owner_brings_a_store_in_by_the_form(peer: Path, home: Path) -> None:
     address = looked_at(client, peer.read_bytes(), **sent)
     assert "Import 41 records into 1 namespace" in words(client.get(address).text)
     answer = client.post(act(address, "import"), follow=True)
-    run = ImportRun.objects.get(namespace=world.namespace)
-    assert f'href="/imports/{run.id}?ns=acme"' in answer.text
+    entered = ImportRun.objects.get(namespace=world.namespace)
+    assert f'href="/imports/{entered.id}?ns=acme"' in answer.text
     assert Observation.objects.filter(namespace=world.namespace).count() == 41
-    shown = client.get(f"/imports/{run.id}?ns=acme")
+    shown = client.get(f"/imports/{entered.id}?ns=acme")
     assert shown.status_code == 200
     assert "Edges beside claims" not in shown.text
 
@@ -392,4 +394,5 @@ def test_an_erasure_of_an_observation_takes_its_raw_rows_along(peer: Path) -> No
         namespace=namespace, seq=raw.seq, item=raw.item).object)  # fmt: skip
     erase(system(namespace), items=[(row.seq, row.item)], reason="request")
     assert not marked.exists()
+    assert run(["verify"]) == 0
     assert [one.n_records for one in taken(peer).applied] == [0]

@@ -11,6 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -286,3 +287,50 @@ def test_the_commands_of_the_readme_do_what_they_say(
     assert answers[1]["beliefs"][1]["candidates"][0] == {"state": "1", "probability": pytest.approx(0.92)}
     assert answers[2:] == [{"revoked": "t:1"}, answers[3]]
     assert answers[3]["ok"] is True
+
+
+OBSERVED = ("--db", "m.db", "--profile", "native", "--relation-type", "phase", "--law", "cyclic:4", "observe")
+KILLED_AT_ITS_ANSWER = """
+import os, signal, sys
+import django
+django.setup()
+from memory.management.posterior.running import run
+class Cut:
+    def write(self, text):
+        os.kill(os.getpid(), signal.SIGKILL)
+sys.stdout = Cut()
+run(sys.argv[1:])
+"""
+
+
+def test_b3_5_a_client_killed_between_commit_and_reply_asks_again_and_it_stands_once(
+    store: Path, folder: Path, call: Call
+) -> None:
+    home = folder / "home"
+    home.mkdir()
+    environment = os.environ | {"DJANGO_SETTINGS_MODULE": "audit.settings", "PALIMPSEST_HOME": str(home)}
+    died = subprocess.run(
+        [sys.executable, "-c", KILLED_AT_ITS_ANSWER, *OBSERVED, "obs1.json"], capture_output=True, check=False,
+        timeout=120, env=environment | {"PYTHONPATH": str(CHECKOUT)},
+    )  # fmt: skip
+    assert (died.returncode, died.stdout) == (-9, b""), died.stderr
+    code, answer, _ = call(*OBSERVED, "obs1.json")
+    assert (code, answer["observation_id"], answer["recorded"]) == (0, "t:1", False)
+    checks = call("--db", "m.db", "verify")[1]["checks"]
+    assert (checks["observations"], checks["monitor_predictions"]) == (1, 1)
+
+
+def test_writers_at_once_lose_nothing_and_double_nothing(store: Path, folder: Path, call: Call) -> None:
+    """Four clients send overlapping observations into one file; each id is sent by two of them."""
+    for index in range(8):
+        document = SESSION["files"]["obs1.json"] | {"observation_id": f"o{index}", "evidence_family": f"f{index}"}
+        (folder / f"o{index}.json").write_text(json.dumps(document))
+
+    def client(first: int) -> list[int]:
+        return [run([*OBSERVED, f"o{(first + step) % 8}.json"]) for step in range(4)]
+
+    with ThreadPoolExecutor(4) as pool:
+        codes = list(pool.map(client, (0, 2, 4, 6)))
+    assert codes == [[0] * 4] * 4
+    told = call("--db", "m.db", "verify")[1]
+    assert (told["ok"], told["checks"]["observations"], told["checks"]["monitor_runs"]) == (True, 8, 1)
