@@ -248,7 +248,8 @@ class ObservationState(Projection):
         constraints: ClassVar = [models.UniqueConstraint(fields=["namespace", "doc"], name="observation_state_doc")]
         indexes: ClassVar = [
             models.Index(fields=["namespace", "relation_type", "source", "target"], name="observation_state_source"),
-            models.Index(fields=["namespace", "relation_type", "target"], name="observation_state_target"),
+            models.Index(fields=["namespace", "relation_type", "source", "observed_at"], name="observation_state_from"),
+            models.Index(fields=["namespace", "relation_type", "target", "observed_at"], name="observation_state_to"),
             models.Index(
                 fields=["namespace", "relation_type", "lineage", "observed_at"], name="observation_state_lineage"
             ),

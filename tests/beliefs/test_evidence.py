@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memory.base import projections
+from memory.base import projections, sql
 from memory.beliefs.kernel.discovery import EdgesInMemory, retrieve_around
 from memory.beliefs.kernel.retrieval import LightEdge
 from memory.beliefs.models import Observation, ObservationReach
@@ -219,7 +220,9 @@ def test_derived_rows_are_made_anew_as_they_were(told: list[list[Any]]) -> None:
         assert list(one.dump(world.namespace)) == before, one.name
 
 
-def test_a_search_over_the_store_is_a_search_in_memory() -> None:
+@pytest.mark.parametrize("page", [2, 640])
+def test_a_search_over_the_store_is_a_search_in_memory(page: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evidence, "FIRST_PAGE", page)
     world = World()
     bound = world.bind("rel", "cyclic:2").relation
     ends = [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "a"), ("c", "f"), ("f", "f"), ("a", "b")]
@@ -238,6 +241,47 @@ def test_a_search_over_the_store_is_a_search_in_memory() -> None:
                 "policy": policy,
             }  # fmt: skip
             assert retrieve_around(Evidence(moment), **around) == retrieve_around(EdgesInMemory(every), **around)
+
+
+@pytest.mark.sqlite_only
+@pytest.mark.parametrize("is_analysed", [False, True])
+def test_what_touches_a_node_is_found_by_the_indexes_of_nodes(is_analysed: bool) -> None:
+    """PostgreSQL knows hubs by its statistics; SQLite is told what to walk."""
+    world = World()
+    bound = world.bind("rel", "cyclic:2").relation
+    for number in range(40):
+        world.observe(f"o{number}", "hub", f"n{number % 4}", [0.9, 0.1], observed_at=float(number))
+    if is_analysed:
+        sql.run("ANALYZE", [])
+    store = Evidence(Moment(world.namespace, bound.name, world.now().seq, 99.0))
+    here = [one.bytes for one in name_ids(world.namespace, ["hub", "n1"]).values()]
+    both = {"observation_state_from", "observation_state_to"}
+    for read, expected in (
+        (lambda: store.touching(here, order="newest"), both), (lambda: store.touching(here, order="information"), both),
+        (lambda: [store.n_touching(here)], both), (lambda: store.between(here), {"observation_state_source"}),
+        (lambda: listed(store.moment, here).edges, {"observation_state_source"}),
+    ):  # fmt: skip
+        steps = _plan(read)
+        reading = {step.split(" ")[4] for step in steps if step.startswith("SEARCH s USING INDEX")}
+        assert reading == expected, steps
+        assert not [step for step in steps if step.startswith("SCAN ") and step != "SCAN CONSTANT ROW"]
+        assert all("observation_state_lineage" in step for step in steps if step.startswith("SEARCH o"))
+
+
+def _plan(read: Callable[[], Any]) -> list[str]:
+    """The steps by which SQLite answers the last statement of the read."""
+    told: list[tuple[str, Any]] = []
+
+    def noted(execute: Any, statement: str, values: Any, many: bool, context: Any) -> Any:
+        told.append((statement, values))
+        return execute(statement, values, many, context)
+
+    with connection.execute_wrapper(noted):
+        list(read())
+    statement, values = told[-1]
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {statement}", values)
+        return [step for *_, step in cursor.fetchall()]
 
 
 def test_without_its_rules_the_model_is_another(monkeypatch: pytest.MonkeyPatch) -> None:

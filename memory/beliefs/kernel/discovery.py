@@ -6,15 +6,17 @@ Invariants
 - Deduplication precedes reachability: the store deduplicates over the whole namespace and relation type.
 - `recent` takes edges newest first until the limit and skips those whose new nodes find no room; the other policies
   find the nodes first, in information order, one at a time, and then choose among all edges between them.
+- Once no node finds room, `recent` goes on with the edges between the nodes it has: around a hub nearly all others
+  would be read to be skipped.
 
 Source: posterior-memory-harness 0.9.0, its in-memory store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 from memory.beliefs.kernel.questions import Policy
 from memory.beliefs.kernel.retrieval import (
@@ -46,7 +48,7 @@ class Touching(Protocol):
         """Every edge with both ends among the nodes, once, in any order."""
 
     def n_touching(self, nodes: Sequence[Hashable]) -> int:
-        """How many edges have an end among the nodes; asked at most once, if a limit cut a scan short."""
+        """How many edges have an end among the nodes; asked at most once, if a limit left some out."""
 
 
 @dataclass(slots=True)
@@ -58,7 +60,6 @@ class _Found:
     max_nodes: int
     scanned: list[Hashable] = field(default_factory=list)
     used: dict[Hashable, LightEdge] = field(default_factory=dict)
-    skipped: set[Hashable] = field(default_factory=set)
     hops_explored: int = 0
     node_limit_hit: bool = False
     observation_limit_hit: bool = False
@@ -73,12 +74,19 @@ def retrieve_around(
     max_nodes: int,
     limit: int,
     policy: Policy,
+    is_counted: bool = True,
 ) -> Retrieved:
-    """Retrieval around seeds, at most `max_hops` away, `max_nodes` in all and `limit` edges."""
+    """Retrieval around seeds, at most `max_hops` away, `max_nodes` in all and `limit` edges.
+
+    is_counted : whether what a limit left out is worth a count, which reads all that was touched.
+    """
     found = _Found(dict.fromkeys(seeds), list(seeds), max_nodes)
+    n_dropped: int | None = 0
     if policy == "recent":
-        n_dropped = _search_recent(store, found, max_hops, limit)
+        _search_recent(store, found, max_hops, limit)
         used = as_used(found.used.values())
+        if found.node_limit_hit or found.observation_limit_hit:
+            n_dropped = store.n_touching(found.scanned) - len(used) if is_counted else None
     else:
         _search_nodes(store, found, max_hops)
         nodes = list(found.nodes)
@@ -124,25 +132,20 @@ class EdgesInMemory:
         return list({edge.observation_id: edge for node in nodes for edge in self._around.get(node, ())}.values())
 
 
-def _search_recent(store: Touching, found: _Found, max_hops: int, limit: int) -> int:
-    """Fill `found`; the number of edges touched and not used."""
+def _search_recent(store: Touching, found: _Found, max_hops: int, limit: int) -> None:
     for hop in range(1, max_hops + 1):
-        is_touched = _scan_recent(store.touching(found.frontier, order="newest"), found, limit)
-        if not is_touched:
-            break
+        if not _scan_recent(store, found, limit):
+            return
         found.hops_explored = hop
         if found.observation_limit_hit or not found.frontier:
-            break
-    if found.observation_limit_hit:
-        return store.n_touching(found.scanned) - len(found.used)
-    # What found no room once never does: the nodes are full from then on.
-    return len(found.skipped)
+            return
 
 
-def _scan_recent(touching: Iterable[LightEdge], found: _Found, limit: int) -> bool:
+def _scan_recent(store: Touching, found: _Found, limit: int) -> bool:
     """One hop; whether any edge was new. Moves the frontier on."""
-    found.scanned += found.frontier
-    found.frontier = []
+    frontier, found.frontier = found.frontier, []
+    found.scanned += frontier
+    touching = iter(store.touching(frontier, order="newest"))
     is_touched = False
     for edge in touching:
         if edge.observation_id in found.used:
@@ -151,15 +154,51 @@ def _scan_recent(touching: Iterable[LightEdge], found: _Found, limit: int) -> bo
         if len(found.used) >= limit:
             found.observation_limit_hit = True
             break
-        fresh = [node for node in dict.fromkeys((edge.source, edge.target)) if node not in found.nodes]
-        if len(found.nodes) + len(fresh) > found.max_nodes:
-            found.node_limit_hit = True
-            found.skipped.add(edge.observation_id)
+        if _takes(found, edge):
             continue
-        found.used[edge.observation_id] = edge
-        found.nodes.update(dict.fromkeys(fresh))
-        found.frontier += fresh
+        found.node_limit_hit = True
+        if len(found.nodes) >= found.max_nodes:
+            _take_between(store, found, limit, frontier=set(frontier), after=edge, touching=touching)
+            break
     return is_touched
+
+
+def _takes(found: _Found, edge: LightEdge) -> bool:
+    """Whether there is room for the nodes of the edge; then it is used."""
+    fresh = [node for node in dict.fromkeys((edge.source, edge.target)) if node not in found.nodes]
+    if len(found.nodes) + len(fresh) > found.max_nodes:
+        return False
+    found.used[edge.observation_id] = edge
+    found.nodes.update(dict.fromkeys(fresh))
+    found.frontier += fresh
+    return True
+
+
+def _take_between(
+    store: Touching, found: _Found, limit: int, *, frontier: set[Hashable], after: LightEdge,
+    touching: Iterator[LightEdge],
+) -> None:  # fmt: skip
+    """Use what of a hop is left between the nodes, all of which are found. `touching` : the hop beyond `after`."""
+    left = newest_first(
+        edge
+        for edge in store.between(list(found.nodes))
+        if (edge.source in frontier or edge.target in frontier)
+        and edge.observation_id not in found.used
+        and _recency(edge) > _recency(after)
+    )
+    room = limit - len(found.used)
+    found.used.update((edge.observation_id, edge) for edge in left[:room])
+    if len(left) > room:
+        found.observation_limit_hit = True
+    elif len(left) == room:
+        # Whether one more would have been touched, only the rest of the hop can tell.
+        last = _recency(left[-1])
+        found.observation_limit_hit = any(_recency(edge) > last for edge in touching)
+
+
+def _recency(edge: LightEdge) -> tuple[float, Any]:
+    """Ascending from the newest on."""
+    return -edge.observed_at, edge.observation_id
 
 
 def _search_nodes(store: Touching, found: _Found, max_hops: int) -> None:

@@ -61,7 +61,8 @@ class Structure:
 class Retrieved:
     """What an answer is computed from. `edges` are in the order used: observed_at, then id, ascending.
 
-    nodes : as listed, or as discovered.   dropped_observation_count : edges of those nodes that a limit left out.
+    nodes : as listed, or as discovered.   dropped_observation_count : edges of those nodes that a limit left out; None
+    where they were not counted.
     """
 
     mode: Literal["explicit", "neighborhood"]
@@ -72,7 +73,7 @@ class Retrieved:
     hops_explored: int
     node_limit_hit: bool
     observation_limit_hit: bool
-    dropped_observation_count: int
+    dropped_observation_count: int | None
 
 
 def information_score(posterior: Floats, prior: Floats | None, *, trust: float) -> float:

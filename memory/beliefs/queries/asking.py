@@ -95,9 +95,8 @@ def ask(
         query, law=standing, nodes=list(nodes.values()), used=used, settings=settings, budget=budget,
         has_zero_floor=relation is not None and relation.has_zero_floor,
     )  # fmt: skip
-    chosen = {edge.observation_id for edge in retrieved.edges}
     hidden = {known_as(key): reason for key, reason in between.hidden.items()}
-    hidden |= {known_as(edge.observation_id): "limit" for edge in between.edges if edge.observation_id not in chosen}
+    hidden |= {known_as(key): reason for key, reason in _left_out(moment, retrieved, between, relation).items()}
     ends = {known_as(key): (nodes[source], nodes[target]) for key, (source, target) in between.ends.items()}
     known = {known_as(key): sql.as_id(id) for key, id in ids.items()}
     return Asking(at, as_of, relation, found, retrieved, hidden, known, ends)
@@ -122,13 +121,30 @@ def _retrieve(
         store = Evidence(moment)
         found = retrieve_around(
             store, seeds=nodes, root=root, max_hops=query.max_hops, max_nodes=query.max_nodes, limit=limit,
-            policy=policy,
+            policy=policy, is_counted=profile == "native",
         )  # fmt: skip
         between = listed(moment, found.nodes)
         return found, between, {**between.ids, **store.ids}
     between = listed(moment, nodes)
     found = retrieve_listed(between.edges, nodes=nodes, root=root, limit=limit, policy=policy, profile=profile)
     return found, between, dict(between.ids)
+
+
+def _left_out(
+    moment: Moment, retrieved: Retrieved, between: Listed, relation: Relation | None
+) -> dict[Hashable, str]:  # fmt: skip
+    """Why what may speak between the nodes is not used. A search counts lineages over all nodes, so that a newer one of
+    a lineage may lie elsewhere; and it may end before it meets an edge between nodes of its last hop."""
+    chosen = {edge.observation_id for edge in retrieved.edges}
+    left = [edge.observation_id for edge in between.edges if edge.observation_id not in chosen]
+    if not left or retrieved.mode == "explicit":
+        return dict.fromkeys(left, "limit")
+    is_limited = retrieved.node_limit_hit or retrieved.observation_limit_hit
+    reasons: dict[Hashable, str] = dict.fromkeys(left, "limit" if is_limited else "beyond")
+    if relation is not None and relation.lineage_key == "global":
+        newest = {edge.observation_id for edge in Evidence(moment).between(retrieved.nodes)}
+        reasons |= {key: "lineage" for key in left if key not in newest}
+    return reasons
 
 
 def _texts(namespace: int, nodes: Sequence[Hashable], known: Mapping[Hashable, str]) -> dict[Hashable, str]:

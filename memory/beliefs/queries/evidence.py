@@ -22,8 +22,16 @@ from memory.base import sql
 from memory.beliefs.kernel.discovery import Order
 from memory.beliefs.kernel.retrieval import LightEdge, deduplicated
 
-_ORDERS = {"newest": "s.observed_at DESC, s.tie_key", "information": "s.score DESC, s.observed_at DESC, s.tie_key"}
+# Those whose own names are erased come first, by their stored ids; the two databases place nulls apart.
+_TIES = "tie_key NULLS FIRST, id"
+_ORDERS = {"newest": f"observed_at DESC, {_TIES}", "information": f"score DESC, observed_at DESC, {_TIES}"}
 _LIGHT = "s.id, s.tie_key, s.source, s.target, s.observed_at, s.score, s.lineage"
+
+MOST_ARMS = 16
+"""Up to so many nodes each gets statements of its own, which walk its edges from the newest on."""
+
+FIRST_PAGE, PAGE_GROWTH = 640, 8
+"""Edges that are read at once: what the default of a query can use, and then ever more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,39 +53,55 @@ class Evidence:
         self.ids: dict[Hashable, Any] = {}
 
     def touching(self, frontier: Sequence[Hashable], *, order: Order) -> Iterator[LightEdge]:
-        where, values = self._at(frontier, "UNION")
-        statement = (
-            f"SELECT {_LIGHT} FROM ({where}) k JOIN memory_observationstate s"
-            f" ON s.namespace_id = %s AND s.id = k.id WHERE {self._survives()} ORDER BY {_ORDERS[order]}"
-        )
-        return self._edges(statement, [*values, self.moment.namespace, *self._survival_values()])
+        here = _here(frontier)
+        if order == "information" or len(here) > MOST_ARMS:
+            yield from self._edges(*self._ordered([here], here, order))
+            return
+        # Each node's edges lie in the order of their instants, so that a page costs what is on it.
+        statement, values = self._ordered([[node] for node in here], here, order)
+        n_seen, size = 0, FIRST_PAGE
+        while here:
+            n_before = n_seen
+            for edge in self._edges(f"{statement} LIMIT {size} OFFSET {n_seen}", values):
+                n_seen += 1
+                yield edge
+            if n_seen < n_before + size:
+                return
+            size *= PAGE_GROWTH
 
     def between(self, nodes: Sequence[Hashable]) -> Iterator[LightEdge]:
         here = _here(nodes)
         marks = _marks(here)
         statement = (
-            f"SELECT {_LIGHT} FROM memory_observationstate s WHERE s.namespace_id = %s AND s.relation_type = %s"
+            f"SELECT {_LIGHT} FROM {_by_ends()} WHERE s.namespace_id = %s AND s.relation_type = %s"
             f" AND s.source IN ({marks}) AND s.target IN ({marks}) AND {self._survives()}"
         )
         values = [self.moment.namespace, self.moment.relation_type, *here, *here, *self._survival_values()]
         return self._edges(statement, values)
 
     def n_touching(self, nodes: Sequence[Hashable]) -> int:
-        where, values = self._at(nodes, "UNION")
-        statement = (
-            f"SELECT COUNT(*) FROM ({where}) k JOIN memory_observationstate s"
-            f" ON s.namespace_id = %s AND s.id = k.id WHERE {self._survives()}"
-        )
-        return int(sql.fetch(statement, [*values, self.moment.namespace, *self._survival_values()])[0][0])
-
-    def _at(self, nodes: Sequence[Hashable], joined: str) -> tuple[str, list[Any]]:
         here = _here(nodes)
-        arm = "SELECT e.id FROM memory_observationstate e WHERE e.namespace_id = %s AND e.relation_type = %s AND"
-        marks, about = _marks(here), [self.moment.namespace, self.moment.relation_type]
-        return (
-            f"{arm} e.source IN ({marks}) {joined} {arm} e.target IN ({marks})",
-            [*about, *here, *about, *here],
-        )
+        arms, values = self._arms([here], here, "COUNT(*)")
+        return int(sql.fetch(f"SELECT {' + '.join(f'({arm})' for arm in arms)}", values)[0][0])
+
+    def _ordered(self, groups: Sequence[Sequence[Any]], here: Sequence[Any], order: Order) -> tuple[str, list[Any]]:
+        arms, values = self._arms(groups, here, _LIGHT)
+        return f"{' UNION ALL '.join(arms)} ORDER BY {_ORDERS[order]}", values
+
+    def _arms(self, groups: Sequence[Sequence[Any]], here: Sequence[Any], what: str) -> tuple[list[str], list[Any]]:
+        """Statements and their values: the edges that go out from a group of nodes, and those that come to it from
+        outside of all; each edge is in one of them."""
+        arms, values = list[str](), list[Any]()
+        about = [self.moment.namespace, self.moment.relation_type]
+        for nodes in groups:
+            beyond = f"s.target IN ({_marks(nodes)}) AND s.source NOT IN ({_marks(here)})"
+            for where, ends in ((f"s.source IN ({_marks(nodes)})", nodes), (beyond, [*nodes, *here])):
+                arms.append(
+                    f"SELECT {what} FROM memory_observationstate s WHERE s.namespace_id = %s AND s.relation_type = %s"
+                    f" AND {where} AND {self._survives()}"
+                )
+                values += [*about, *ends, *self._survival_values()]
+        return arms, values
 
     def _edges(self, statement: str, values: Sequence[Any]) -> Iterator[LightEdge]:
         with connection.cursor() as cursor:
@@ -90,7 +114,8 @@ class Evidence:
     def _survives(self) -> str:
         """SQL: the observation `s` is active, and no newer one of its lineage holds the place."""
         newer = (
-            "(o.observed_at > s.observed_at OR (o.observed_at = s.observed_at AND o.tie_key > s.tie_key))"
+            "(o.observed_at > s.observed_at OR (o.observed_at = s.observed_at AND (o.tie_key > s.tie_key"
+            " OR (s.tie_key IS NULL AND (o.tie_key IS NOT NULL OR o.id > s.id)))))"
             " AND o.observed_at >= s.observed_at"
         )
         return (
@@ -144,6 +169,13 @@ def _reexposed(alias: str) -> str:
     return f"EXISTS ({_reached(alias)}) AND NOT EXISTS ({_reached(alias, ' AND NOT r.is_reexposing')})"
 
 
+def _by_ends() -> str:
+    """SQL: the table as it is read between nodes. SQLite knows how many edges a node has on the average and would walk
+    all those of a hub; PostgreSQL knows which nodes are hubs."""
+    table = "memory_observationstate s"
+    return f"{table} INDEXED BY observation_state_source" if connection.vendor == "sqlite" else table
+
+
 def node_keys(names: Mapping[str, UUID], texts: Sequence[str]) -> list[Hashable]:
     """The nodes of these texts; `names` are those that have an id."""
     return [names[text].bytes if text in names else text for text in texts]
@@ -192,7 +224,7 @@ def listed(moment: Moment, nodes: Sequence[Hashable]) -> Listed:
     rows = sql.fetch(
         f"SELECT {_LIGHT}, s.is_independent, s.valid_from, s.valid_until, s.erased_seq IS NOT NULL,"
         f" EXISTS ({_reached('s')}), EXISTS ({_reached('s', ' AND NOT r.is_reexposing')}),"
-        f" {tagged or '1 = 1'} FROM memory_observationstate s WHERE s.namespace_id = %s AND s.relation_type = %s"
+        f" {tagged or '1 = 1'} FROM {_by_ends()} WHERE s.namespace_id = %s AND s.relation_type = %s"
         f" AND s.source IN ({marks}) AND s.target IN ({marks}) AND s.seq <= %s",
         [*reach, *reach, *moment.tags, moment.namespace, moment.relation_type, *here, *here, moment.seq],
     )
