@@ -84,12 +84,7 @@ def connect() -> None:
     _connect_erasure()
     run_by_name(LEDGER_SCAN, SCAN_ON_DEMAND)
     verify_also(digest_faults)
-    for projector in (
-        Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords(), FactStates(), FactRects(),
-        FactTallies(), ConflictCases(), ObservationStates(), ObservationReaches(), ObservationTags(), MonitorTallies(),
-        ForecastStates(), LabelStates(), SegmentStates(),
-    ):  # fmt: skip
-        projections.register(projector)
+    _connect_derived_tables()
     for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact),
                         ("calibration", MonitorRun)):  # fmt: skip
         populated_by(page, model)
@@ -111,6 +106,16 @@ def connect() -> None:
         counted_by(key, rows)
     scanned_by(lambda at: evidence_of(CheckRun)(at).filter(check_name=LEDGER_SCAN))
     _connect_labels()
+
+
+def _connect_derived_tables() -> None:
+    """In the order in which they are made anew: some follow from those before them."""
+    for projector in (
+        Heads(), Nodes(), RunReferences(), RecordStates(), RecordTexts(), CoveredRecords(), FactStates(), FactRects(),
+        FactTallies(), ConflictCases(), ObservationStates(), ObservationReaches(), ObservationTags(), MonitorTallies(),
+        ForecastStates(), LabelStates(), SegmentStates(),
+    ):  # fmt: skip
+        projections.register(projector)
 
 
 def _connect_review() -> None:
