@@ -18,6 +18,7 @@ from memory.beliefs.kernel.terms import Budget
 from memory.beliefs.models import Revocation
 from tests.beliefs.told import ODD, asked, told
 from tests.browsers import browser
+from tests.calibration.labelling import label, watch
 from tests.contract.callers import caller
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
@@ -193,6 +194,25 @@ def test_an_observation_shows_its_vectors_origin_life_and_what_came_of_it(world:
     assert client.get("/beliefs/observations?observation_id=none").status_code == 404
     csv = b"".join(client.get(f"/beliefs/observations/{ids[ODD]}.csv").streaming_content).decode()
     assert csv.splitlines()[1] == "1,0.500,0.800"
+
+
+def test_a_forecast_leads_to_its_segment_and_a_label_says_how_it_turned_out(world: World) -> None:
+    world.bind(law="cyclic:2")
+    watch(world, "weekly")
+    id = world.observe("ab", "a", "b", [0.9, 0.1], provenance={"tool": "scan"}).id
+    client = browser(world.charlie)
+    answer = client.get(f"/beliefs/observations/{id}")
+    assert "No label has told how it turned out" in text_of(answer)
+    link = re.search(r'href="(/calibration/segments/[^"]+)">weekly', answer.text)
+    assert link is not None
+    assert client.get(link[1]).status_code == 200
+    first = label(world, "ab", "0")
+    label(world, "ab", "1", correction_reason="the probe was read wrongly")
+    shown = text_of(client.get(f"/beliefs/observations/{id}"))
+    assert f"It turned out to be 0 as of 1970-01-01 00:00:02 UTC, seq {first.seq}" in shown
+    assert "corrected to 1" in shown
+    past = client.get(f"/beliefs/observations/{id}?known_at=seq:{first.seq}&valid_at=2030-01-01T00:00:00Z")
+    assert "corrected to" not in text_of(past)
 
 
 def test_a_revocation_says_what_it_reaches_and_is_written_once(world: World, ids: dict[str, UUID]) -> None:

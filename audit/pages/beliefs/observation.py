@@ -24,7 +24,8 @@ from audit.pages.beliefs.words import AUTHORITY, between, instant_words, named, 
 from audit.secrets import covered
 from audit.templatetags.console import count
 from memory.beliefs.kernel.factors import floored
-from memory.beliefs.queries.observed import ObservationStory, Reached, observation
+from memory.beliefs.queries.observed import ForecastRow, ObservationStory, Reached, observation
+from memory.calibration.queries.outcomes import OutcomeRow, outcomes
 from memory.tombstones.saying import Said
 
 FLAGS = {
@@ -70,8 +71,8 @@ def shown(request: HttpRequest, visit: Visit, observation_id: UUID) -> HttpRespo
         "n_more_children": count(story.n_children - len(story.children)) if story.n_children > len(story.children)
         else "",
         "reached": [_reached(visit, story, one, names) for one in story.reached],
-        "forecasts": [(named(one.run), named(one.source_family), instant_words(one.tracked_at, absent="as recorded"))
-                      for one in story.forecasts],
+        "forecasts": [_forecast(visit, story, one) for one in story.forecasts],
+        "outcomes": [_outcome(visit, story, one) for one in outcomes(visit.at, observation=observation_id)],
         "state": "erased" if story.is_erased else "revoked" if story.reached else "current",
         "may_revoke": may_revoke(visit, story),
         "revoke_url": f"/beliefs/observations/{observation_id}/revoke{visit.carry}",
@@ -149,6 +150,20 @@ def _who(said: Said | None, names: dict[int, str]) -> str:
     if said.person is not None:
         return names.get(said.person, f"person {said.person}")
     return named(said.agent_name, absent="an agent whose name is erased" if said.agent else "the system")
+
+
+def _forecast(visit: Visit, story: ObservationStory, one: ForecastRow) -> tuple[Link, str, str]:
+    """The run with the segment that it is scored in, the family of its source, and when it was tracked."""
+    url = f"/calibration/segments/{one.run_id}/{story.row.relation_type}/{one.family_id}{visit.carry}"
+    return Link(named(one.run), url), named(one.source_family), instant_words(one.tracked_at, absent="as recorded")
+
+
+def _outcome(visit: Visit, story: ObservationStory, one: OutcomeRow) -> tuple[str, str, bool, Link]:
+    """What its relation turned out to be, when that was seen, whether it corrects the one before, and its entry."""
+    law = None if story.relation is None else story.relation.law
+    label = "erased" if law is None else law.labels[one.true_index]
+    entry = Link(count(one.seq), f"/ledger/{one.seq}{visit.carry}")
+    return label, instant_words(one.labeled_at), one.is_correction, entry
 
 
 def _reached(visit: Visit, story: ObservationStory, one: Reached, names: dict[int, str]) -> ReachedRow:

@@ -52,7 +52,8 @@ WHERE r.namespace_id = %s AND r.observation = %s AND r.seq <= %s ORDER BY v.seq
 """
 
 _FORECASTS = """
-SELECT COALESCE(n.text, ''), COALESCE(f.text, ''), t.tracked_at, t.seq FROM memory_forecast t
+SELECT t.monitor_run, t.source_family, COALESCE(n.text, ''), COALESCE(f.text, ''), t.tracked_at, t.seq
+FROM memory_forecast t
 JOIN memory_monitorrun m ON m.namespace_id = t.namespace_id AND m.id = t.monitor_run
 LEFT JOIN memory_name n ON n.namespace_id = m.namespace_id AND n.id = m.name
 LEFT JOIN memory_name f ON f.namespace_id = t.namespace_id AND f.id = t.source_family
@@ -84,8 +85,10 @@ class Reached:
 
 @dataclass(frozen=True, slots=True)
 class ForecastRow:
-    """What a monitor run froze of it, waiting for its label."""
+    """What a monitor run froze of it, waiting for its label. The ids are those of run and family."""
 
+    run_id: UUID
+    family_id: UUID
     run: str
     source_family: str
     tracked_at: float | None
@@ -189,4 +192,5 @@ def _reached(at: AsOf, id: UUID) -> tuple[Reached, ...]:
 
 
 def _forecasts(at: AsOf, id: UUID) -> tuple[ForecastRow, ...]:
-    return tuple(ForecastRow(*row) for row in sql.fetch(_FORECASTS, [at.namespace, id, at.seq]))
+    rows = sql.fetch(_FORECASTS, [at.namespace, id, at.seq])
+    return tuple(ForecastRow(sql.as_id(run), sql.as_id(family), *told) for run, family, *told in rows)
