@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, cast
@@ -16,9 +16,9 @@ from memory.base import sql
 from memory.base.canonical import strict_loads
 from memory.base.errors import Erased, NotFound, Place
 from memory.beliefs.kernel.laws import Law, fingerprint, parse_law
-from memory.beliefs.models import RelationLaw
 
 KEPT_LAWS = 64
+_COLUMNS = "r.relation_type, r.seq, r.item, r.lineage_key, r.prior_support, r.has_zero_floor, r.is_attested"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ def relations(namespace: int, *, seq: int, texts: Iterable[str] | None = None) -
         return {}
     only = "" if wanted is None else f" AND n.text IN ({', '.join(['%s'] * len(wanted))})"
     rows = sql.fetch(
-        "SELECT n.text, c.payload, " + sql.selected(RelationLaw, "r") + " FROM memory_relationlaw r"
+        f"SELECT n.text, c.payload, {_COLUMNS} FROM memory_relationlaw r"
         " JOIN memory_name n ON n.namespace_id = r.namespace_id AND n.id = r.relation_type"
         " LEFT JOIN memory_content c ON c.namespace_id = r.namespace_id AND c.seq = r.seq AND c.item = r.item"
         f" AND c.part = 'value' WHERE r.namespace_id = %s AND r.seq <= %s{only} ORDER BY r.seq, r.item",
         [namespace, seq, *(wanted or [])],
     )
-    return {text: _relation(text, payload, sql.loaded(RelationLaw, row)) for text, payload, *row in rows}
+    return {text: _relation(text, payload, row) for text, payload, *row in rows}
 
 
 def relation_named(namespace: int, text: str, *, seq: int) -> Relation:
@@ -80,21 +80,22 @@ def no_law(text: str) -> NotFound:
 def relations_by_id(namespace: int) -> Mapping[UUID, Relation]:
     """Every relation type, for whatever is made anew. One whose name is erased goes by ""."""
     rows = sql.fetch(
-        "SELECT COALESCE(n.text, ''), c.payload, " + sql.selected(RelationLaw, "r") + " FROM memory_relationlaw r"
+        f"SELECT COALESCE(n.text, ''), c.payload, {_COLUMNS} FROM memory_relationlaw r"
         " LEFT JOIN memory_name n ON n.namespace_id = r.namespace_id AND n.id = r.relation_type"
         " LEFT JOIN memory_content c ON c.namespace_id = r.namespace_id AND c.seq = r.seq AND c.item = r.item"
         " AND c.part = 'value' WHERE r.namespace_id = %s",
         [namespace],
     )
-    found = (_relation(text, payload, sql.loaded(RelationLaw, row)) for text, payload, *row in rows)
+    found = (_relation(text, payload, row) for text, payload, *row in rows)
     return {one.name: one for one in found}
 
 
-def _relation(text: str, payload: str | None, row: RelationLaw) -> Relation:
+def _relation(text: str, payload: str | None, row: Sequence[Any]) -> Relation:
+    name, seq, item, lineage_key, prior_support, has_zero_floor, is_attested = row
     law, digest = (None, "") if payload is None else _read(payload)
     return Relation(
-        row.relation_type, text, row.seq, row.item, law, digest, row.lineage_key, row.prior_support,
-        row.has_zero_floor, row.is_attested,
+        sql.as_id(name), text, seq, item, law, digest, lineage_key, prior_support, bool(has_zero_floor),
+        bool(is_attested),
     )  # fmt: skip
 
 
