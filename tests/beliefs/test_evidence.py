@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 from memory.base import projections, sql
 from memory.beliefs.kernel.discovery import EdgesInMemory, retrieve_around
-from memory.beliefs.kernel.retrieval import LightEdge
+from memory.beliefs.kernel.questions import query_document
+from memory.beliefs.kernel.retrieval import LightEdge, newest_first
 from memory.beliefs.models import Observation, ObservationReach
 from memory.beliefs.queries import evidence
+from memory.beliefs.queries.asking import ask
 from memory.beliefs.queries.evidence import Evidence, Moment, listed
+from memory.ledger.models import Name
 from memory.ledger.operations.erasing import erase
 from memory.ledger.queries.contents import name_ids
 from tests.world import World
@@ -304,3 +307,40 @@ def test_without_its_rules_the_model_is_another(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.undo()
     ObservationReach.objects.filter(namespace=world.namespace, is_own=False).delete()
     assert speaks() == ["o3"]
+
+
+def test_observations_whose_names_are_erased_still_speak_once_for_a_lineage_and_in_one_order() -> None:
+    world = World()
+    bound = world.bind("rel", "cyclic:2").relation
+    for id in "pqrs":
+        world.observe(id, "a", "b", [0.9, 0.1], evidence_family="one")
+    for number, id in enumerate("tuv"):
+        world.observe(id, "a", "b", [0.9, 0.1], evidence_family=f"another {number}")
+    here = list(nodes_of(world, "ab").values())
+    for gone, n_speak in (("q", 4), ("rs", 4), ("p", 4), ("tv", 4)):
+        names = Name.objects.filter(namespace=world.namespace, text__in=list(gone)).values_list("seq", "item")
+        erase(world.alice, items=list(names), reason="request")
+        moment = Moment(world.namespace, bound.name, world.now().seq, 9.0)
+        told = [edge.observation_id for edge in Evidence(moment).touching(here, order="newest")]
+        assert told == [edge.observation_id for edge in newest_first(listed(moment, here).edges)]
+        assert told == [edge.observation_id for edge in Evidence(moment).touching(here, order="information")]
+        assert len(told) == n_speak
+
+
+def test_what_a_search_left_out_says_whether_a_limit_a_newer_word_or_its_last_hop_did_it() -> None:
+    world = World()
+    world.bind("rel", "cyclic:2", lineage_key="global")
+    for id, source, target, more in (
+        ("old", "a", "b", {"evidence_family": "one"}), ("ab", "a", "b", {}), ("ac", "a", "c", {}),
+        ("rim", "b", "c", {}), ("new", "x", "y", {"evidence_family": "one", "observed_at": 2.0}),
+    ):  # fmt: skip
+        world.observe(id, source, target, [0.9, 0.1], **more)
+
+    def hidden(**given: Any) -> Mapping[str, str]:
+        query = {"schema_version": 2, "namespace": "lab", "relation_type": "rel", "root": "a", "seeds": ["a"], **given}
+        return ask(world.now(), query=query_document(query), profile="native").hidden
+
+    assert hidden(max_hops=1) == {"old": "lineage", "rim": "beyond"}
+    assert hidden() == {"old": "lineage"}
+    assert hidden(max_observations=2) == {"old": "lineage", "rim": "limit"}
+    assert hidden(max_hops=1, retrieval_policy="coverage") == {"old": "lineage"}

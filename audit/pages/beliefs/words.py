@@ -17,6 +17,7 @@ AUTHORITY = "Confidence is not authority: this belief grants no act."
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 FIRST, LAST = (-62_135_596_800.0, 253_402_300_799.0)
 HIDDEN: Mapping[str, str] = {
+    "beyond": "beyond the last hop of the search",
     "dependent": "not independent: it repeats or sums up others",
     "erased": "erased",
     "lineage": "its lineage speaks by a newer one",
