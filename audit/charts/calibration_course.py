@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from audit.charts.beliefs import MINUS
 from audit.charts.calibration import UNIT
 from audit.charts.figures import Column, Figure, axis, drawn, not_drawn, series
 
@@ -189,6 +190,12 @@ def label_lag(
     )  # fmt: skip
 
 
+def nats_words(value: float) -> str:
+    """A log with one digit; what rounds to nothing has no sign."""
+    shown = f"{abs(value):.1f}"
+    return shown if value >= 0 or float(shown) == 0 else f"{MINUS}{shown}"
+
+
 def in_words(seconds: float) -> str:
     """A lag in its largest unit: "2.5 days", "40 seconds"."""
     size, unit = next(one for one in UNITS if abs(seconds) >= one[0] or one[0] == 1.0)
@@ -240,7 +247,7 @@ def _happened(wealth: Wealth) -> dict[int, str]:
 def _verdict(wealth: Wealth) -> str:
     last = wealth.moments[-1]
     threshold = wealth.evidence_thresholds[-1][1]
-    now = f"after label {last.n_labels} evidence stands at {last.evidence:.1f} of {threshold:.1f} nats"
+    now = f"after label {last.n_labels} evidence stands at {nats_words(last.evidence)} of {threshold:.1f} nats"
     if not wealth.alarms:
         return f"Neither instrument has crossed its threshold: {now}."
     first, n = wealth.alarms[0], len(wealth.alarms)

@@ -11,11 +11,13 @@ from django.contrib.auth.models import User
 from django.urls import URLPattern, URLResolver, get_resolver
 
 from audit.pages.beliefs.address import graph_url
+from audit.pages.calibration.words import segment_path
 from memory.agents.accounts import sign_in_path
 from tests.browser.furnished import Furnished
 from tests.facts.stating import SHOP
 
 API = "api/v1/"
+ALL_OPEN = "?open=wealth,metrics,confidences,lag,scores,forecasts"
 SUBJECT = urlencode({"subject": SHOP})
 ABOUT = {"schema_version": 2, "relation_type": "rel", "root": "a", "nodes": ["a", "b", "c"]}
 
@@ -239,6 +241,18 @@ PAGES: Mapping[str, Samples] = {
         Sample(f"/beliefs/observations/{world.observed['odd']}/revoke", "charlie", status=403),
     ],
     "beliefs/relations/<path:relation_type>": lambda world: _all("/beliefs/relations/hard"),
+    "calibration": lambda world: [
+        *_all("/calibration", "/calibration?how=open"),
+        Sample("/calibration?known_at=seq:1", "charlie"),
+    ],
+    "calibration/segments/<uuid:run>/<uuid:relation_type>/<uuid:source_family>": lambda world: [
+        *_all(*(segment_path(row.key) + ALL_OPEN for row in world.segments)),
+        Sample(segment_path(world.segments[0].key), "charlie"),
+    ],
+    "calibration/alarms/<uuid:alarm>": lambda world: [
+        *_each("/calibration/alarms/{}", world.alarm),
+        Sample(f"/calibration/alarms/{world.alarm}", "charlie"),
+    ],
     "facts": _facts,
     "facts/new": lambda world: _facts_apart(world)["new"],
     "facts/conflicts": lambda world: _facts_apart(world)["conflicts"],
@@ -320,6 +334,11 @@ FILES: Mapping[str, Samples] = {
     "beliefs/observations/<uuid:observation_id>.csv": lambda world: _all(
         f"/beliefs/observations/{world.observed['odd']}.csv"
     ),
+    "calibration.csv": lambda world: _all("/calibration.csv"),
+    "calibration/segments/<uuid:run>/<uuid:relation_type>/<uuid:source_family>.csv": lambda world: _all(
+        f"{segment_path(world.segments[0].key)}.csv?figure=wealth"
+    ),
+    "calibration/alarms/<uuid:alarm>.csv": lambda world: _all(f"/calibration/alarms/{world.alarm}.csv"),
     "facts.csv": lambda world: _all("/facts.csv"),
     "facts.json": lambda world: _all("/facts.json?include=superseded,withdrawn,held,erased"),
     "ledger.csv": lambda world: _all("/ledger.csv"),

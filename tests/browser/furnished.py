@@ -15,6 +15,7 @@ from memory.agents import operations as agents
 from memory.agents import runs
 from memory.base import clock, jobs
 from memory.base.actor import RunGiven
+from memory.calibration.queries.verdicts import segments
 from memory.checks import operations as checks
 from memory.checks.ledger_scan import verify
 from memory.checks.operations import Found
@@ -32,6 +33,8 @@ from memory.tombstones.content import Revival
 from memory.tombstones.models import Tombstone
 from memory.tombstones.operations.living import judge_block
 from tests.beliefs.told import asked, told
+from tests.calibration.filled import filled
+from tests.calibration.labelling import alarmed, watch
 from tests.facts.stating import every_state
 from tests.tombstones.burials import blocked, buried, spoken_for, whole_life
 from tests.world import World
@@ -64,6 +67,7 @@ class Furnished(World):
         self._run()
         self._dead_ends()
         self._beliefs()
+        self._calibration()
         checkpoints.checkpoint(self.namespace, make_key=True)
         self.stated = every_state(self, hostile=f"{SCRIPT[:90]} {TURNED}")
         self._import(folder)
@@ -184,6 +188,16 @@ class Furnished(World):
         for id, at in (("yes", 0), ("no", 1)):
             vector = [float(i == at) for i in range(6)]
             self.observe(id, "a", "b", vector, relation_type="hard")
+
+    def _calibration(self) -> None:
+        """A segment with an alarm, one of hostile names with too few labels to say, one that is neither."""
+        hostile = f"{SCRIPT} {TURNED}"[:200]
+        self.bind("turns", law="cyclic:4")
+        watch(self, hostile, reference_size=20, current_size=10, min_current_size=5)
+        filled(self, family="camera", n=40, turns_at=20, relation_type="turns")
+        filled(self, family=hostile, n=2, turns_at=2, n_pending=1, relation_type="turns")
+        self.alarm = alarmed(self)
+        self.segments = segments(self.now())
 
     def _import(self, folder: Path) -> None:
         """One store is in; of others a dry run stands, one waits, and one is no store at all."""

@@ -22,25 +22,20 @@ DAY = 86_400.0
 
 
 def filled(
-    world: World,
-    *,
-    family: str = "scanner",
-    n: int = 400,
-    turns_at: int = 200,
-    n_pending: int = 12,
-    seed: int = 3,
-    run_id: str = "triage",
-    relation_type: str = "rel",
-    hostile: str = "",
-) -> None:
-    """One family of the run: from label `turns_at` on every second one is of what the forecast held least probable."""
+    world: World, *, family: str = "scanner", start: int = 0, n: int = 400, turns_at: int = 200, n_pending: int = 12,
+    seed: int = 3, relation_type: str = "rel",
+) -> None:  # fmt: skip
+    """Forecasts of one family from the `start`-th on, the first `n` of all labelled.
+
+    From the `turns_at`-th on every second label is what the forecast held least probable.
+    """
     generator = np.random.default_rng(seed)
     masses = generator.dirichlet(np.full(4, 0.35), size=n + n_pending)
     truth = (masses.cumsum(axis=1)[:, :-1] < generator.random((n + n_pending, 1))).sum(axis=1)
     truth[turns_at::2] = masses[turns_at::2].argmin(axis=1)
     late = generator.exponential(2.0 * DAY, size=n + n_pending)
-    for places in batched(range(n + n_pending), BATCH):
-        told = [(f"{hostile or family} {place}", place * 60.0, place) for place in places]
+    for places in batched(range(start, n + n_pending), BATCH):
+        told = [(f"{family} {place}", place * 60.0, place) for place in places]
         documents = [
             {
                 "schema_version": 2, "observation_id": id, "namespace": world.name, "relation_type": relation_type,
@@ -63,11 +58,17 @@ def _observe(by: Actor, documents: Sequence[dict[str, object]]) -> None:
     observe(by, documents=[observation_document(one, profile="native") for one in documents], asked=Asked("native"))
 
 
-def drifting(name: str = "lab", *, n: int = 400) -> World:
-    """A world with three segments: one with an alarm, one calibrated, one with too few labels to say."""
+def watched_world(name: str = "lab", *, n: int = 400) -> World:
+    """A world with a law of four labels and a run whose windows suit n labels."""
     world = World(name)
     world.bind(law="cyclic:4")
     watch(world, "triage", reference_size=n // 4, current_size=n // 5, min_current_size=n // 20)
+    return world
+
+
+def drifting(name: str = "lab", *, n: int = 400) -> World:
+    """A world with three segments: one with an alarm, one calibrated, one with too few labels to say."""
+    world = watched_world(name, n=n)
     filled(world, n=n, turns_at=n // 2)
     filled(world, family="reviewer", n=n // 2, turns_at=n // 2, n_pending=3, seed=5)
     filled(world, family="newcomer", n=3, turns_at=3, n_pending=2, seed=7)

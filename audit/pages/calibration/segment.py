@@ -12,6 +12,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from audit.access import Visit, page
+from audit.charts.calibration_course import nats_words
 from audit.charts.figures import Figure
 from audit.components import Definition
 from audit.exports import csv_answer
@@ -24,7 +25,6 @@ from audit.pages.calibration.words import (
     ORDER_NOTE,
     day_words,
     evidence_words,
-    nats_words,
     segment_path,
     segment_url,
     verdict_of,
@@ -289,17 +289,22 @@ def _forecast(visit: Visit, one: ForecastRow, law: Law | None) -> Forecast:
 
 
 def _scores(visit: Visit, row: SegmentRow) -> list[ScoreRow]:
-    """Each score of the reference beside that of the current window; "" where a window holds nothing."""
-    before, now = (figures(visit.at, row, window=window) for window in ("reference", "current"))
+    """Each score of the reference beside that of the current window; "" where a window holds too few."""
+    before, now = (_judged(visit, row, window) for window in ("reference", "current"))
     return [
         ScoreRow(term, "" if before is None else told(before), "" if now is None else told(now), title)
         for term, title, told in SCORE_TERMS
     ]
 
 
+def _judged(visit: Visit, row: SegmentRow, window: Window) -> Figures | None:
+    """The figures of a window that holds enough labels to say something."""
+    return figures(visit.at, row, window=window) if row.span_of(window).n >= row.n_needed else None
+
+
 def _classes(visit: Visit, row: SegmentRow, law: Law | None) -> list[ClassRow]:
     """Each label of the law in the window that is shown."""
-    found = figures(visit.at, row, window=row.window or "current")
+    found = None if row.window is None else _judged(visit, row, row.window)
     if found is None:
         return []
     return [

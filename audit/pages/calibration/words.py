@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from audit.charts.beliefs import MINUS
+from audit.charts.calibration_course import nats_words
 from audit.frame import address
 from audit.navigation import CARRIED
 from audit.pages.beliefs.words import named
@@ -21,24 +21,19 @@ ORDER_NOTE = "whether scores may be in any order: it rises where the data become
 
 @dataclass(frozen=True, slots=True)
 class VerdictWords:
-    """A verdict line: the badge, its word, and the rest of the sentence, "" where the word says it all."""
+    """A verdict line: the key of its badge, and the line."""
 
     key: str
-    word: str
-    rest: str = ""
-
-    @property
-    def sentence(self) -> str:
-        return f"{self.word}{self.rest}"
+    words: str
 
 
 def verdict_of(row: SegmentRow) -> VerdictWords:
     """ "calibrated", "too few to say (7 of 30)", "alarm since 3 Nov 2026: over-confident at 0.92"."""
     if row.verdict == "too_few":
-        return VerdictWords("too_few", "too few to say", f" ({count(row.n_labeled)} of {count(row.n_needed)})")
+        return VerdictWords("too_few", f"too few to say ({count(row.n_labeled)} of {count(row.n_needed)})")
     if row.verdict == "calibrated" or row.since is None:
         return VerdictWords("calibrated", "calibrated")
-    return VerdictWords("alarm", f"alarm since {day_words(row.since)}", lean_words(row.lean))
+    return VerdictWords("alarm", f"alarm since {day_words(row.since)}{lean_words(row.lean)}")
 
 
 def lean_words(lean: Lean | None) -> str:
@@ -51,12 +46,6 @@ def lean_words(lean: Lean | None) -> str:
 def evidence_words(row: SegmentRow) -> str:
     """What the process against "calibrated" holds, and what it is held against."""
     return f"{nats_words(row.watch.log_evidence)} of {row.watch.evidence_threshold:.1f} nats"
-
-
-def nats_words(value: float) -> str:
-    """A log with one digit; what rounds to nothing has no sign."""
-    shown = f"{abs(value):.1f}"
-    return shown if value >= 0 or float(shown) == 0 else f"{MINUS}{shown}"
 
 
 def window_words(row: SegmentRow, window: Window) -> str:
