@@ -64,7 +64,7 @@ def _search_beside(few: Crowd, scale: Scale) -> Iterator[Figure]:
         lambda: harness.query_payload(few.query(next(seeds))), few.searching(is_hub=False), rounds=3, warm_up=0
     )
     what = f"one hop, {few.size} observations, the peer / ours"
-    yield Figure("beliefs", what, timing, _only_whole("≥ 500", scale))
+    yield Figure("beliefs", what, timing, scale.bar("≥ 500"))
 
 
 def _small(scale: Scale) -> Iterator[Figure]:
@@ -86,7 +86,7 @@ def _large(scale: Scale) -> Iterator[Figure]:
         found = _inferred(one)
         note = f"{found.certainty}, width {found.width}, {found.entries} entries"
         timing = side_by_side(_peer_kernel(one), _kernel(one), rounds=rounds, warm_up=0)
-        yield Figure("beliefs", f"kernel, {one.name}, the peer / ours", timing, _only_whole(bar, scale), note)
+        yield Figure("beliefs", f"kernel, {one.name}, the peer / ours", timing, scale.bar(bar), note)
         profiles: tuple[tuple[Profile, str], ...] = (("compat", bar), ("native", ""))
         for profile, limit in profiles:
             timing = side_by_side(
@@ -94,7 +94,7 @@ def _large(scale: Scale) -> Iterator[Figure]:
             )  # fmt: skip
             what = "the same document" if profile == "compat" else "ours with its audit"
             told = f"store to capsule, {one.name}, the peer / {what}"
-            yield Figure("beliefs", told, timing, _only_whole(limit, scale))
+            yield Figure("beliefs", told, timing, scale.bar(limit))
 
 
 def _told(by: Actor, harness: Any, one: Graph) -> None:
@@ -151,8 +151,3 @@ def _capsule(by: Actor, one: Graph, profile: Profile) -> Work:
 def _peer_capsule(harness: Any, one: Graph) -> Work:
     payload = one.query(NAMESPACE)
     return lambda: harness.query_payload(payload)
-
-
-def _only_whole(bar: str, scale: Scale) -> str:
-    """A bar on sizes holds at those sizes."""
-    return bar if scale.divisor == 1 else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from audit.bench import ancestry, batch, beliefs, durability, facts, laws, lineage, reading, single, tree
+from audit.bench import ancestry, batch, beliefs, calibration, durability, facts, laws, lineage, reading, single, tree
 from audit.bench.measuring import Figure, Scale
 
 Benchmark = Callable[[Scale], Iterator[Figure]]
@@ -20,4 +20,5 @@ BENCHMARKS: dict[str, Benchmark] = {
     "lineage": lineage.run,
     "facts": facts.run,
     "beliefs": beliefs.run,
+    "calibration": calibration.run,
 }

@@ -46,6 +46,10 @@ class Scale:
     def size(self, wanted: int, *, least: int = 1) -> int:
         return max(least, wanted // self.divisor)
 
+    def bar(self, wanted: str) -> str:
+        """A bar on something of that size; none where sizes are divided."""
+        return wanted if self.divisor == 1 else ""
+
     def rounds(self, wanted: int) -> int:
         return max(3, wanted // self.divisor)
 
