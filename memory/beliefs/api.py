@@ -46,7 +46,7 @@ from memory.beliefs.schemas import (
     RevokeIn,
     SavedIn,
     SavedList,
-    SavedOut,
+    SavedQueryOut,
 )
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import name_ids
@@ -187,13 +187,13 @@ def decision_of(request: Entered, point: Query[Point], asked: Query[Profiled]) -
     return _told(decide(at, query=document.query, options=document.options, profile=profile))
 
 
-@routes.write("/beliefs/saved", need=gate.WRITE, answer=SavedOut, makes=True)
-def save_query(request: Entered, body: SavedIn) -> Status[SavedOut]:
+@routes.write("/beliefs/saved", need=gate.WRITE, answer=SavedQueryOut, makes=True)
+def save_query(request: Entered, body: SavedIn) -> Status[SavedQueryOut]:
     """Keep a question under a name."""
     by = actor(request, body.run)
     given = payloads.placed(request, body.query, profile="native")
     done = saving.save_query(by, name=body.name, query=given)
-    return made(SavedOut.of(done, url=page(request, f"/beliefs/saved/{done.id}")), is_new=not done.replayed)
+    return made(SavedQueryOut.of(done, url=page(request, f"/beliefs/saved/{done.id}")), is_new=not done.replayed)
 
 
 @routes.read("/beliefs/saved", answer=SavedList)

@@ -259,7 +259,7 @@ class SavedIn(Act):
     query: dict[str, Any]
 
 
-class SavedOut(Written):
+class SavedQueryOut(Written):
     """A saved query."""
 
     id: UUID

@@ -159,7 +159,7 @@ class AlertOut(BaseModel):
     threshold: float
 
 
-class ReportOut(BaseModel):
+class MonitorReportOut(BaseModel):
     """The report of one scope. Under the profile `compat` there is no `audit`."""
 
     schema_version: Literal[2]
@@ -183,8 +183,8 @@ class ReportOut(BaseModel):
 class RelationReportsOut(BaseModel):
     """The reports of one relation type."""
 
-    overall: ReportOut
-    by_source_family: dict[str, ReportOut]
+    overall: MonitorReportOut
+    by_source_family: dict[str, MonitorReportOut]
 
 
 class ReportTreeOut(BaseModel):
@@ -199,7 +199,7 @@ class ReportTreeOut(BaseModel):
     audit: dict[str, Any] | None = Field(None, json_schema_extra={"x-profile": "native"})
 
 
-class AnyReportOut(RootModel[ReportTreeOut | ReportOut]):
+class AnyReportOut(RootModel[ReportTreeOut | MonitorReportOut]):
     """One report, or the full tree."""
 
 

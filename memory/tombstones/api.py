@@ -16,7 +16,6 @@ from memory.tombstones.answers import TombstoneDetailOut, TombstoneFilter, Tombs
 from memory.tombstones.operations import burying, living
 from memory.tombstones.schemas import (
     BuriedOut,
-    CheckedOut,
     CheckIn,
     FalseBlockIn,
     FiledOut,
@@ -26,6 +25,7 @@ from memory.tombstones.schemas import (
     RetireIn,
     ReviveIn,
     RightBlockIn,
+    RouteCheckedOut,
     TombstoneIn,
     TurnOut,
     note_of,
@@ -56,13 +56,13 @@ def bury(request: Entered, body: TombstoneIn) -> Status[BuriedOut]:
     return made(BuriedOut.of(done, url=page(request, f"/tombstones/{done.id}")), is_new=not done.replayed)
 
 
-@routes.write("/tombstones/check", need=gate.WRITE, answer=CheckedOut)
-def check(request: Entered, body: CheckIn) -> CheckedOut:
+@routes.write("/tombstones/check", need=gate.WRITE, answer=RouteCheckedOut)
+def check(request: Entered, body: CheckIn) -> RouteCheckedOut:
     """Ask before acting whether a route is blocked in a scope. A check that met nothing is not recorded."""
     done = burying.check_route(actor(request, body.run), route=body.route, scope=body.scope.given())
     urls = {one.sign.id: page(request, f"/tombstones/{one.sign.id}") for one in done.checked.met}
     first = done.checked.met[0].sign.id if done.checked.met else None
-    return CheckedOut.of(done, url=urls[first] if first else page(request, "/tombstones"), urls=urls)
+    return RouteCheckedOut.of(done, url=urls[first] if first else page(request, "/tombstones"), urls=urls)
 
 
 @routes.read("/tombstones/{tombstone}", answer=TombstoneDetailOut)

@@ -212,7 +212,7 @@ class MetOut(SignOut):
     url: str
 
 
-class CheckedOut(Written):
+class RouteCheckedOut(Written):
     """Whether the route may be taken. `check` names the answer for a later verdict; null where nothing was met."""
 
     verdict: Literal["blocked", "clear"]
@@ -221,7 +221,7 @@ class CheckedOut(Written):
     tombstones: list[MetOut]
 
     @classmethod
-    def of(cls, done: Answered, *, url: str, urls: Mapping[UUID, str]) -> CheckedOut:
+    def of(cls, done: Answered, *, url: str, urls: Mapping[UUID, str]) -> RouteCheckedOut:
         found = done.checked
         met = [MetOut.of(one.sign, reason=one.reason, url=urls[one.sign.id]) for one in found.met]
         return cls(

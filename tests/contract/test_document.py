@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
+from pydantic import BaseModel
 
 from memory.base.errors import CODES
 from tests.contract.callers import CSRF_TOKEN
@@ -42,6 +44,18 @@ PEOPLE = {
 
 def test_the_document_is_the_one_that_was_kept() -> None:
     assert spelled() == KEPT.read_text(), "look at the difference, then: python -m tests.contract.document"
+
+
+def test_no_two_schemas_share_a_name() -> None:
+    """A document holds one schema of a name: the later would stand for both."""
+    named: dict[str, set[str]] = {}
+    for module in list(sys.modules.values()):
+        if re.fullmatch(r"memory\..+\.schemas", getattr(module, "__name__", "")):
+            for name, value in vars(module).items():
+                if isinstance(value, type) and issubclass(value, BaseModel) and value.__name__ == name:
+                    named.setdefault(name, set()).add(value.__module__)
+    assert len(named) > 100
+    assert {name: modules for name, modules in named.items() if len(modules) > 1} == {}
 
 
 def test_the_api_answers_the_document() -> None:
