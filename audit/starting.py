@@ -47,6 +47,7 @@ Sign in at {url}/sign-in; `manage.py invite EMAIL --role ROLE --namespace NS` pr
 LOOK_FIRST = """\
 Once signed in, look first at
     {url}/?ns=xz-2024       a real incident of 2024, replayed through the API
+    {url}/?ns=digits        what a classifier stated of images, as they are and, from one day on, turned
     {url}/?ns=demo.app-core a store that ContextFS wrote; its texts are synthetic
 Other commands find this store with PALIMPSEST_HOME={home}
 """

@@ -18,8 +18,9 @@ from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID, uuid5
 
+NAMESPACE = "xz-2024"
 FILE = Path(__file__).with_name("xz-2024.ndjson.xz")
-# All ids of the story are UUIDv5 of "xz-2024/<step>" under this one.
+# All ids of a story are UUIDv5 of "<namespace>/<step>" under this one.
 STORY = UUID("5b1ad3c0-0c1c-5e43-9e0a-202403290001")
 LATE = timedelta(hours=23, minutes=50)
 EMBARGOED = range(11, 17)
@@ -61,9 +62,9 @@ class Line:
         return urlsplit(self.source.split()[0]).hostname or ""
 
 
-def id_of(step: str) -> UUID:
+def id_of(step: str, *, namespace: str = NAMESPACE) -> UUID:
     """The id of what a step makes, where the client chooses it."""
-    return uuid5(STORY, f"xz-2024/{step}")
+    return uuid5(STORY, f"{namespace}/{step}")
 
 
 def read_lines(text: str) -> list[Line]:

@@ -1,9 +1,9 @@
-"""Playing the story into its namespace.
+"""Playing a story into its namespace.
 
 Invariants
 - The clock of the domain stands at the step's instant while the step plays; the host's clock is not read.
 - Chance is seeded by the step's name alone: a loading that goes on after a cut gives the ids it would have given.
-- A step's idempotency key is `xz-2024/<step>`: played again it is answered from the rows.
+- A step's idempotency key is `<namespace>/<step>`: played again it is answered from the rows.
 """
 
 import logging
@@ -17,9 +17,9 @@ from uuid import UUID
 
 from audit.demo.cast import AGENTS, BY_NAME, LOADER, PEOPLE, principal
 from audit.demo.door import Door, Unexpected
-from audit.demo.lines import id_of
+from audit.demo.lines import NAMESPACE, id_of
 from audit.demo.people import ACTS, person_acting
-from audit.demo.steps import Step, filled, filled_path
+from audit.demo.steps import Piece, Step, filled, filled_path
 from audit.demo.story import story
 from memory.agents.accounts import create_person
 from memory.agents.operations import LONGEST_LIFE, MARK, admit_member, create_agent, issue_token
@@ -29,13 +29,13 @@ from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.instants import text as instant_text
 from memory.ledger.queries import trees
 
-NAMESPACE = "xz-2024"
 NOTICE = "Replayed. Times are those of the events. Real: lines with a source. Invented: lines marked re_enacted."
 GONE = 410
 # What falls due by the passing of time.
 SYSTEM = "system"
 CURTAIN = datetime(2024, 2, 1, 8, 0, tzinfo=UTC)
 SECOND = timedelta(seconds=1)
+INCIDENT = Piece(NAMESPACE, NOTICE, CURTAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Loaded:
 class Stage:
     """The namespace with its loader, and what the steps answered so far."""
 
+    piece: Piece
     namespace: int
     loader: UUID
     secret: str
@@ -77,15 +78,18 @@ def _quiet() -> Iterator[None]:
 
 
 @contextmanager
-def moment(key: str, at: datetime) -> Iterator[None]:
+def moment(piece: Piece, key: str, at: datetime) -> Iterator[None]:
     """Inside the block it is that instant, and chance is that step's own."""
-    with clock.fixed(at), ids.seeded(f"{NAMESPACE}/{key}"):
+    with clock.fixed(at), ids.seeded(f"{piece.namespace}/{key}"):
         yield
 
 
-def load(steps: Sequence[Step] | None = None) -> Loaded:
-    """Play the story, or go on with it, or find that it stands.   Raises Unexpected."""
-    stage = _founded()
+def load(steps: Sequence[Step] | None = None, *, piece: Piece = INCIDENT) -> Loaded:
+    """Play the steps, those of the incident without any; or go on with them, or find that all stand.
+
+    Raises Unexpected.
+    """
+    stage = founded(piece)
     n_replayed = _let_in(stage)
     played = story() if steps is None else steps
     with _quiet():
@@ -105,27 +109,27 @@ def play(stage: Stage, step: Step) -> Mapping[str, Any]:
 
 
 def _acted(stage: Stage, step: Step) -> Mapping[str, Any]:
-    by = _by_system(stage.namespace, step.key, step.at)
+    by = _by_system(stage.piece, stage.namespace, key=step.key, at=step.at)
     if step.actor != SYSTEM:
         by = person_acting(
             stage.namespace, step.actor, loader=stage.loader, event_at=step.at,
-            idempotency_key=f"{NAMESPACE}/{step.key}", request_id=id_of(f"request/{step.key}"),
+            **_origin(stage.piece, step.key),
         )  # fmt: skip
-    with moment(step.key, step.at):
+    with moment(stage.piece, step.key, step.at):
         return ACTS[step.path](by, filled(step.body, stage.answers))
 
 
 def _called(stage: Stage, step: Step) -> Mapping[str, Any]:
     headers = {
         "Authorization": f"Bearer {stage.secret}",
-        "Idempotency-Key": f"{NAMESPACE}/{step.key}",
+        "Idempotency-Key": f"{stage.piece.namespace}/{step.key}",
         "Palimpsest-Actor": principal(step.actor),
         "Palimpsest-Event-At": instant_text(step.at),
-        "X-Request-ID": str(id_of(f"request/{step.key}")),
+        "X-Request-ID": str(_request_id(stage.piece, step.key)),
     }
-    path = f"/api/v1/namespaces/{NAMESPACE}/{filled_path(step, stage.answers)}"
+    path = f"/api/v1/namespaces/{stage.piece.namespace}/{filled_path(step, stage.answers)}"
     body = filled(step.body, stage.answers)
-    with moment(step.key, step.at):
+    with moment(stage.piece, step.key, step.at):
         answer = stage.door.ask(step.method, path, body=body, headers=headers)
     if answer.status == GONE and step.is_erased_later:
         # What the step wrote has no text any more; its place in the log and the id that the client chose stand.
@@ -136,52 +140,60 @@ def _called(stage: Stage, step: Step) -> Mapping[str, Any]:
     return answer.body
 
 
-def _founded() -> Stage:
+def founded(piece: Piece) -> Stage:
     """The namespace with its loader and the loader's token.
 
     The token ends within the story's own time: it opens nothing on any real clock, though everyone can work it out.
     """
-    with moment("A00", CURTAIN - 3 * SECOND):
-        namespace = found_replay(NAMESPACE, notice=NOTICE, at=CURTAIN - 3 * SECOND)
-    at = CURTAIN - 2 * SECOND
-    with moment("A00/loader", at):
-        agent = create_agent(_by_system(namespace, "A00/loader", at), name=LOADER).id
-    at = CURTAIN - SECOND
-    with moment("A00/token", at):
-        by = _by_system(namespace, "A00/token", at)
+    at = piece.curtain - 3 * SECOND
+    with moment(piece, "A00", at):
+        namespace = found_replay(piece.namespace, notice=piece.notice, at=at)
+    at = piece.curtain - 2 * SECOND
+    with moment(piece, "A00/loader", at):
+        agent = create_agent(_by_system(piece, namespace, key="A00/loader", at=at), name=LOADER).id
+    at = piece.curtain - SECOND
+    with moment(piece, "A00/token", at):
+        by = _by_system(piece, namespace, key="A00/token", at=at)
         issue_token(by, agent=agent, scopes=("read", "write", "control"), life=LONGEST_LIFE)
-    with moment("A00/token", at):
+    with moment(piece, "A00/token", at):
         secret = fresh_secret()
-    return Stage(namespace, agent, secret)
+    return Stage(piece, namespace, agent, secret)
 
 
-def _by_system(namespace: int, key: str, at: datetime) -> Actor:
-    return Actor(
-        namespace, "system", event_at=at, idempotency_key=f"{NAMESPACE}/{key}", request_id=id_of(f"request/{key}")
-    )
+def _by_system(piece: Piece, namespace: int, *, key: str, at: datetime) -> Actor:
+    return Actor(namespace, "system", event_at=at, **_origin(piece, key))
+
+
+def _origin(piece: Piece, key: str) -> dict[str, Any]:
+    """By what a step's entry is known again."""
+    return {"idempotency_key": f"{piece.namespace}/{key}", "request_id": _request_id(piece, key)}
+
+
+def _request_id(piece: Piece, key: str) -> UUID:
+    return id_of(f"request/{key}", namespace=piece.namespace)
 
 
 def _let_in(stage: Stage) -> int:
     """Steps A01 to A08: the first owner by the system, everyone else by that owner. Answers how many stood already."""
     n_replayed = 0
-    by = replace(_by_system(stage.namespace, "", CURTAIN), loader=stage.loader)
+    by = replace(_by_system(stage.piece, stage.namespace, key="", at=stage.piece.curtain), loader=stage.loader)
     for number, person in enumerate(PEOPLE, 1):
         create_person(person.email, id=person.id)
-        with _step(by, number) as acting:
+        with _step(stage, by, number) as acting:
             done = admit_member(acting, person=person.id, role=person.role, expires_at=person.expires_at)
         n_replayed += done.replayed
         first = PEOPLE[0]
         by = replace(by, kind="person", person=first.id, role=first.role, powers=ROLE_POWERS[first.role])
     for number, agent in enumerate(AGENTS, 1 + len(PEOPLE)):
-        with _step(by, number) as acting:
+        with _step(stage, by, number) as acting:
             made = create_agent(acting, name=agent.name, operator=BY_NAME[agent.operator].id)
         n_replayed += made.replayed
     return n_replayed
 
 
 @contextmanager
-def _step(by: Actor, number: int) -> Iterator[Actor]:
+def _step(stage: Stage, by: Actor, number: int) -> Iterator[Actor]:
     """The moment of step A<number> and its actor."""
-    key, at = f"A{number:02d}", CURTAIN + (number - 1) * SECOND
-    with moment(key, at):
-        yield replace(by, event_at=at, idempotency_key=f"{NAMESPACE}/{key}", request_id=id_of(f"request/{key}"))
+    key, at = f"A{number:02d}", stage.piece.curtain + (number - 1) * SECOND
+    with moment(stage.piece, key, at):
+        yield replace(by, event_at=at, **_origin(stage.piece, key))

@@ -19,7 +19,7 @@ from pathlib import Path
 from django.conf import settings
 from django.db import transaction
 
-from audit.demo import lines, loading
+from audit.demo import digits, lines, loading
 from audit.demo.cast import PEOPLE, Person
 from audit.demo.story import story
 from audit.laws import recording
@@ -65,7 +65,8 @@ def enter_home() -> None:
 def data_digest() -> str:
     """What tells one version of the demo's data from another: its files and its steps."""
     digest = hashlib.sha256()
-    for part in (lines.FILE.read_bytes(), STORE.read_bytes(), repr(story()).encode()):
+    told = [*story(), *digits.steps(digits.stated())]
+    for part in (lines.FILE.read_bytes(), STORE.read_bytes(), digits.FILE.read_bytes(), repr(told).encode()):
         digest.update(hashlib.sha256(part).digest())
     return digest.hexdigest()
 
@@ -83,19 +84,25 @@ def seed(home: Path, *, say: Say) -> Seeded:
         return Seeded(False, json.loads(mark.read_text(encoding="utf-8")).get("data") == data_digest())
     _give_roles(FIRST_NAMESPACE)
     say("Replaying the story of the xz backdoor, call by call:")
-    loaded = loading.load()
-    say(f"  {loading.NAMESPACE}: {loaded.n_steps} calls, {loaded.size} entries, root {loaded.root.hex()[:16]}…")
+    say(_words(lines.NAMESPACE, loading.load()))
+    say("Replaying what a classifier stated of images, as they are and turned:")
+    file = digits.stated()
+    say(_words(digits.NAMESPACE, loading.load(digits.steps(file), piece=digits.piece(file))))
     say("Importing a store that ContextFS wrote:")
     applied = _imported().applied
     for each in applied:
         _give_roles(each.namespace)
         say(f"  {each.namespace}: {each.n_records} records, {each.n_edges} edges, {each.n_findings} findings")
     say("Verifying every ledger and checking every law.")
-    # No part of the story; there it is written down at the instant of its end.
-    for namespace in (loading.NAMESPACE, *(each.namespace for each in applied)):
+    # No part of a story; there it is written down at the instant of its end.
+    for namespace in (lines.NAMESPACE, digits.NAMESPACE, *(each.namespace for each in applied)):
         _check(system(ensure_namespace(namespace)))
     mark.write_text(json.dumps({"data": data_digest()}), encoding="utf-8")
     return Seeded(is_first=True, is_current=True)
+
+
+def _words(namespace: str, loaded: loading.Loaded) -> str:
+    return f"  {namespace}: {loaded.n_steps} calls, {loaded.size} entries, root {loaded.root.hex()[:16]}…"
 
 
 def _imported() -> Report:

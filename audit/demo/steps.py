@@ -22,6 +22,15 @@ def at(month: int, day: int, hour: int, minute: int) -> datetime:
     return datetime(2024, month, day, hour, minute, tzinfo=UTC)
 
 
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A namespace that steps fill: its name, its notice, and when its cast comes in."""
+
+    namespace: str
+    notice: str
+    curtain: datetime
+
+
 class StepFault(ValueError):
     """A step that cannot be played as it is written."""
 

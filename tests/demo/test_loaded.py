@@ -203,7 +203,7 @@ def test_after_loading_nobody_else_writes(loaded: loading.Loaded) -> None:
 
 
 def test_the_loader_s_token_opens_nothing_on_a_real_clock(loaded: loading.Loaded) -> None:
-    stage = loading._founded()
+    stage = loading.founded(loading.INCIDENT)
     assert post_record(stage.secret) == 401
     with clock.fixed(loading.CURTAIN):
         assert post_record(stage.secret) == 403 or post_record(stage.secret) == 422

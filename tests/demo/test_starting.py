@@ -20,7 +20,8 @@ def test_the_demo_fills_a_folder_of_its_own_and_is_found_again(tmp_path: Path) -
         first.until(first.is_serving)
         assert len(set(links(first.printed))) == 4
         assert len(re.findall("plm_", first.printed)) == 1
-        assert re.search(r"xz-2024: \d+ calls, \d+ entries", first.printed)
+        for namespace in ("xz-2024", "digits"):
+            assert re.search(rf"{namespace}: \d+ calls, \d+ entries", first.printed)
         assert len(re.findall(r"demo\.[a-z-]+: \d+ records", first.printed)) == 6
         for link in links(first.printed):
             with urllib.request.urlopen(link) as page:
