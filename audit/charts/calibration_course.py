@@ -131,14 +131,7 @@ def metric_windows(
             id, finding=f"No window is full: {n_over} of {size} labels have come.", label=label, columns=columns,
             rows=rows, state="too_few", reason=f"A window has {size} labels; one that is not full says nothing.",
         )  # fmt: skip
-    gaps = [one.confidence - one.accuracy for one in stretches]
-    worst = max(range(len(gaps)), key=lambda place: abs(gaps[place]))
-    one = stretches[worst]
-    more = f"; the newest is not full, {guard}" if n_over else ""
-    finding = (
-        f"Stated and true differ most in labels {one.first} to {one.last}: {one.confidence:.2f} stated, "
-        f"{one.accuracy:.2f} came true{more}."
-    )
+    finding = _furthest(stretches) + (f"; the newest is not full, {guard}." if n_over else ".")
     shapes, notes = _open_window(n_labeled - n_over, size, n_over)
     return drawn(
         id, finding=finding, label=label, columns=columns, rows=rows,
@@ -270,6 +263,14 @@ def _windowed(stretches: Sequence[Stretch], name: str, values: Sequence[float], 
         "type": "scatter", "mode": "lines+markers", "name": name, "x": [one.last for one in stretches], "y": [*values],
         "hovertemplate": f"{name} %{{y:.2f}} to label %{{x}}<extra></extra>", "cliponaxis": False, **series(index),
     }  # fmt: skip
+
+
+def _furthest(stretches: Sequence[Stretch]) -> str:
+    one = max(stretches, key=lambda one: abs(one.confidence - one.accuracy))
+    return (
+        f"Stated and true differ most in labels {one.first} to {one.last}: {one.confidence:.2f} stated, "
+        f"{one.accuracy:.2f} came true"
+    )
 
 
 def _open_window(start: int, size: int, n_over: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
