@@ -191,7 +191,7 @@ class Furnished(World):
 
     def _calibration(self) -> None:
         """A segment with an alarm, one of hostile names with too few labels to say, one that is neither."""
-        hostile = f"{SCRIPT} {TURNED}"[:200]
+        hostile = f"{TURNED} {SCRIPT}"[:120]
         self.bind("turns", law="cyclic:4")
         watch(self, hostile, reference_size=20, current_size=10, min_current_size=5)
         filled(self, family="camera", n=40, turns_at=20, relation_type="turns")
