@@ -19,6 +19,7 @@ from itertools import batched
 from pathlib import Path
 from typing import Any
 
+from audit.demo.lines import id_of
 from audit.demo.steps import Piece, Step
 from audit.demo.story import merged
 
@@ -55,6 +56,11 @@ class Reading:
     def name(self) -> str:
         return f"image-{self.image:04d}"
 
+    @property
+    def label(self) -> str:
+        """The name of the event that tells what it shows."""
+        return f"label-{self.image:04d}"
+
 
 @dataclass(frozen=True, slots=True)
 class Stated:
@@ -84,7 +90,7 @@ def steps(file: Stated) -> list[Step]:
     days = [
         step for day, readings in enumerate(batched(file.readings, N_A_DAY)) for step in _day(day, readings, file.about)
     ]
-    return merged([*_founding(), *days], [_seen()])
+    return merged([*_founding(), *_told(file.about), *days], [_seen()])
 
 
 def _founding() -> list[Step]:
@@ -95,10 +101,41 @@ def _founding() -> list[Step]:
     return [law, Step("monitor", later, "triage-bot", f"monitors/{RUN}", {}, method="PUT", re_enacted=False)]
 
 
+def _told(about: Mapping[str, Any]) -> list[Step]:
+    """Three records: where the images are from, what reads them, and what is done to them from some day on."""
+    n, held_out = about["n_images"], about["held_out"]
+    data_set = f"Images and digits: {about['data_set']}, by {about['authors']}, {about['licence']}. {about['changes']}"
+    classifier = (
+        f"{TOOL} is {about['classifier']}, trained on {n['training']} images; its temperature of"
+        f" {about['temperature']} was fitted on {n['held_out']} others, of which it reads {held_out['accuracy']:.3f}"
+        f" rightly and says {held_out['confidence']:.3f} on average."
+    )
+    disturbance = (
+        f"Induced: from here on every image is turned clockwise by {about['angle_degrees']} degrees before {TOOL}"
+        " reads it."
+    )
+    published = {"class": "relayed", "origin": "doi.org", "pointer": "https://doi.org/10.24432/C50P49"}
+    own = {"class": "first_hand", "origin": "scan-bot"}
+    start = CURTAIN + timedelta(minutes=1)
+    return [
+        _note("data-set", start, data_set, published),
+        _note("classifier", start + timedelta(seconds=1), classifier, own),
+        _note("disturbance", FIRST_IMAGE + N_CLEAN // N_A_DAY * DAY - BETWEEN_IMAGES, disturbance, own),
+    ]
+
+
+def _note(key: str, at: datetime, text: str, source: Mapping[str, str]) -> Step:
+    id = str(id_of(key, namespace=NAMESPACE))
+    body = {"id": id, "type": "note", "content": text, "source": source}
+    return Step(key, at, "scan-bot", "records", body, re_enacted=False)
+
+
 def _day(day: int, readings: Sequence[Reading], about: Mapping[str, Any]) -> list[Step]:
     first = FIRST_IMAGE + day * DAY
     seen = [first + n * BETWEEN_IMAGES for n in range(len(readings))]
-    labels = [{"observation_id": one.name, "true_relation": str(one.digit)} for one in readings]
+    labels = [
+        {"outcome_event_id": one.label, "observation_id": one.name, "true_relation": str(one.digit)} for one in readings
+    ]
     return [
         Step(
             f"read-{day + 1:02d}", seen[-1] + BETWEEN_IMAGES, "scan-bot", "observations/batch",

@@ -14,6 +14,7 @@ from memory.calibration.queries.verdicts import SegmentRow, segments
 from memory.ledger.models import Namespace
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of
+from memory.records.queries import detail, lists
 
 # `python -m audit.demo.digits_source` makes this file, byte for byte.
 DIGEST = "b36120bdaa744ef94551d171412e1df91e7e3a856d2a3473405fd85f44e96933"
@@ -77,7 +78,7 @@ def test_the_angle_is_the_first_at_which_the_classifier_is_too_sure() -> None:
 @pytest.fixture(scope="module")
 def store(around_all: None, file: digits.Stated) -> int:
     loaded = loading.load(digits.steps(file), piece=digits.piece(file))
-    assert (loaded.n_steps, loaded.n_replayed) == (171, 0)
+    assert (loaded.n_steps, loaded.n_replayed) == (174, 0)
     return int(Namespace.objects.get(name=digits.NAMESPACE).pk)
 
 
@@ -126,9 +127,19 @@ def test_after_it_the_evidence_crosses_and_a_person_says_that_it_is_seen(store: 
 
 def test_the_label_that_tipped_it_is_of_an_image_that_was_turned(store: int, file: digits.Stated) -> None:
     (found,) = alarms(asof.now(store))
-    place = [one.name for one in file.readings].index(found.observation_id)
+    place = [one.label for one in file.readings].index(found.label)
+    assert found.observation_id == file.readings[place].name
     assert place >= digits.N_CLEAN
     assert (found.n_labels, provenance(store, found)["disturbance"]) == (place + 1, "turned clockwise by 25 degrees")
+
+
+def test_three_records_say_whose_the_images_are_what_reads_them_and_what_is_done_to_them(store: int) -> None:
+    def told(at: AsOf) -> list[str]:
+        page = lists.records(at, where=lists.Filter())
+        return sorted((detail.record(at, id=item.id).content or "").partition(" ")[0] for item in page.items)
+
+    assert told(known(store, "2024-08-20T00:00:00Z")) == ["Images", "digits-classifier"]
+    assert told(asof.now(store)) == ["Images", "Induced:", "digits-classifier"]
 
 
 def test_the_first_entry_says_what_is_real(store: int, file: digits.Stated) -> None:
