@@ -94,12 +94,11 @@ def retrieve_around(
         used = as_used(selected(eligible, nodes=nodes, root=root, limit=limit, policy=policy))
         n_dropped = len(eligible) - len(used)
         found.observation_limit_hit = n_dropped > 0
-    nodes = list(found.nodes)
     return Retrieved(
         mode="neighborhood",
-        nodes=tuple(nodes),
+        nodes=tuple(found.nodes),
         edges=used,
-        structure=structure(used, nodes=nodes, root=root),
+        structure=structure(used, nodes=list(found.nodes), root=root),
         policy=policy,
         hops_explored=found.hops_explored,
         node_limit_hit=found.node_limit_hit,
