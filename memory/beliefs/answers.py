@@ -108,6 +108,7 @@ class AuditOut(BaseModel):
     labels: list[str]
     conflicts: list[InfluenceOut]
     near_contradiction: list[str] | None
+    near_contradiction_minimal: bool | None
     root_prior_ignored: bool
     hidden: dict[str, int]
 

@@ -336,7 +336,8 @@ def test_b4_6_a_near_contradiction_names_its_set_and_the_answer_stands() -> None
     assert found["audit"]["conflicts"][0]["strength_nats"] > 20
     assert c4(*triangle[:2], *others).capsule(asked("abcd"))["audit"]["near_contradiction"] is None
     parallel = [observation("p", "ab", [1, 0, 0, 0]), observation("q", "ab", [0, 1, 0, 0])]
-    assert sorted(c4(*parallel, *others).capsule(asked("abcd"))["audit"]["near_contradiction"]) == ["p", "q"]
+    audit = c4(*parallel, *others).capsule(asked("abcd"))["audit"]
+    assert (sorted(audit["near_contradiction"]), audit["near_contradiction_minimal"]) == (["p", "q"], True)
 
 
 def test_evidence_is_counted_where_it_touches_and_where_it_reaches() -> None:

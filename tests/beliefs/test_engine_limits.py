@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from memory.beliefs.kernel import contradictions
 from memory.beliefs.kernel.engine import Contradiction, InvalidInput, conflicting_set, infer
 from memory.beliefs.kernel.factors import compat_log_factors, log_prior, strict_log_factors
 from memory.beliefs.kernel.groups import Group, cyclic, group_of
@@ -137,10 +138,10 @@ def test_a_near_contradiction_is_named_by_what_speaks_against_the_edge() -> None
     }  # fmt: skip
     answer = infer(C4, **asked)
     assert answer.conflict_nats[0] > 20
-    assert conflicting_set(C4, edge=0, **asked) == (0, 1)
-    assert conflicting_set(C4, edge=2, **asked) == ()
+    assert conflicting_set(C4, edge=0, **asked) == ((0, 1), True)
+    assert conflicting_set(C4, edge=2, **asked).edges == ()
     # No less than its own strength, which all the others together have.
-    assert conflicting_set(C4, edge=0, threshold_nats=float(answer.conflict_nats[0]) + 1e-9, **asked) == ()
+    assert conflicting_set(C4, edge=0, threshold_nats=float(answer.conflict_nats[0]) + 1e-9, **asked).edges == ()
     with pytest.raises(InvalidInput):
         conflicting_set(C4, edge=4, **asked)
 
@@ -156,7 +157,7 @@ def test_every_edge_of_a_near_contradiction_is_needed() -> None:
     asked = {"n": n, "root": 0, "src": src, "dst": dst}
     conflicts = infer(C4, log_factors=factors, **asked).conflict_nats
     edge, threshold = int(conflicts.argmax()), float(conflicts.max()) * 0.6
-    found = conflicting_set(C4, edge=edge, log_factors=factors, threshold_nats=threshold, **asked)
+    found = conflicting_set(C4, edge=edge, log_factors=factors, threshold_nats=threshold, **asked).edges
     assert {edge} < set(found)
 
     def strength(kept: list[int]) -> float:
@@ -167,6 +168,33 @@ def test_every_edge_of_a_near_contradiction_is_needed() -> None:
     assert strength([*found]) > threshold
     for other in set(found) - {edge}:
         assert strength([one for one in found if one != other]) <= threshold
+
+
+def test_a_contradiction_among_thousands_is_found_by_halves_and_a_search_that_is_cut_short_says_so(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A grid of eight by eight with some forty edges on each of its pairs; only its first edge is odd.
+    pairs = [(node, node + 1) for node in range(64) if node % 8 < 7] + [(node, node + 8) for node in range(56)]
+    src, dst = (np.tile(column, 36) for column in np.array(pairs).T)
+    factors = np.tile(sure(0, k=2), (len(src), 1))
+    factors[0] = sure(1, k=2)
+    asked = {"n": 64, "root": 0, "src": src, "dst": dst}
+    runs: list[int] = []
+    log_z = contradictions._Asked.log_z
+    monkeypatch.setattr(contradictions._Asked, "log_z", lambda self, kept: runs.append(len(kept)) or log_z(self, kept))
+    with pytest.raises(Contradiction) as refused:
+        infer(cyclic(2), log_factors=factors, **asked)
+    assert (len(refused.value.edges), refused.value.edges[0], refused.value.is_minimal) == (4, 0, True)
+    assert len(runs) < 100, "one run for each edge would be thousands"
+    likely = np.where(np.isfinite(factors), 0.0, -22.0)
+    near = conflicting_set(cyclic(2), log_factors=likely, edge=0, **asked)
+    assert (near.edges[0], near.is_minimal) == (0, True)
+    assert len(near.edges) < 40
+    monkeypatch.setattr(contradictions, "MOST_ENTRIES", 1)
+    with pytest.raises(Contradiction) as refused:
+        infer(cyclic(2), log_factors=factors, **asked)
+    assert (len(refused.value.edges), refused.value.is_minimal) == (len(src), False)
+    assert not conflicting_set(cyclic(2), log_factors=likely, edge=0, **asked).is_minimal
 
 
 def test_no_trust_is_no_evidence_even_where_it_would_be_hard() -> None:

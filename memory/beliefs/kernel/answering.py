@@ -153,7 +153,9 @@ def _inferred(
         )  # fmt: skip
     except Contradiction as error:
         ids = [used.ids[edge] for edge in error.edges]
-        raise Conflict(f"These observations cannot all hold: {', '.join(ids)}.", observation_ids=ids) from error
+        raise Conflict(
+            f"These observations cannot all hold: {', '.join(ids)}.", observation_ids=ids, minimal=error.is_minimal
+        ) from error
     except WidthExceeded as error:
         place = Place(
             ("inference",), "over_budget", f"at most {budget.largest_entries} entries in a clique", str(error)

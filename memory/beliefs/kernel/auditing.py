@@ -5,7 +5,7 @@ Invariants
   speaks against it, below 0 for it, 0 for a bridge. Those without trust are counted.
 - `cavity` is the belief about the relation without the observation; `relation_posterior` is the belief with it. Both
   follow the order of `labels`.
-- `near_contradiction` names an inclusion-minimal set once a strength exceeds 20 nats.
+- `near_contradiction` names a set once a strength exceeds 20 nats; `near_contradiction_minimal`: none of it can go.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from memory.beliefs.kernel.engine import conflicting_set
 from memory.beliefs.kernel.factors import floored
 from memory.beliefs.kernel.masses import flagged
 from memory.beliefs.kernel.retrieval import Retrieved
-from memory.beliefs.kernel.terms import Inference
+from memory.beliefs.kernel.terms import Conflicting, Inference
 
 NEAR_CONTRADICTION_NATS = 20.0
 
@@ -28,6 +28,7 @@ NEAR_CONTRADICTION_NATS = 20.0
 def audit(answer: Answer, *, retrieved: Retrieved) -> dict[str, object]:
     """The object `audit` of a capsule."""
     inference = answer.inference
+    near = _near_contradiction(answer)
     return {
         "method": "prior_only" if inference is None else inference.method,
         "certainty": "exact" if inference is None else inference.certainty,
@@ -42,7 +43,8 @@ def audit(answer: Answer, *, retrieved: Retrieved) -> dict[str, object]:
         "zero_trust_count": int(np.count_nonzero(answer.used.trust == 0.0)),
         "labels": list(answer.law.labels),
         "conflicts": _conflicts(answer),
-        "near_contradiction": _near_contradiction(answer),
+        "near_contradiction": None if near is None else [answer.used.ids[edge] for edge in near.edges],
+        "near_contradiction_minimal": None if near is None else near.is_minimal,
         "flags": _flags(answer),
         "root_prior_ignored": answer.is_root_prior_ignored,
         "evidence": _evidence(answer),
@@ -99,19 +101,18 @@ def _conflicts(answer: Answer) -> list[dict[str, object]]:
     ]
 
 
-def _near_contradiction(answer: Answer) -> list[str] | None:
+def _near_contradiction(answer: Answer) -> Conflicting | None:
     inference = answer.inference
     if inference is None or not inference.is_exact or answer.has_zero_floor:
         return None
     worst = int(inference.conflict_nats.argmax())
     if inference.conflict_nats[worst] <= NEAR_CONTRADICTION_NATS:
         return None
-    edges = conflicting_set(
+    return conflicting_set(
         answer.group, n=len(answer.nodes), root=answer.root, src=answer.used.source, dst=answer.used.target,
         log_factors=answer.log_factors, edge=worst, priors=answer.log_priors,
         threshold_nats=NEAR_CONTRADICTION_NATS, budget=answer.budget,
     )  # fmt: skip
-    return [answer.used.ids[edge] for edge in edges]
 
 
 def _flags(answer: Answer) -> list[dict[str, object]]:

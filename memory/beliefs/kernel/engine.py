@@ -23,6 +23,7 @@ from memory.beliefs.kernel.running import ran
 from memory.beliefs.kernel.terms import (
     Budget,
     Certainty,
+    Conflicting,
     Contradiction,
     Inference,
     InvalidInput,
@@ -34,8 +35,8 @@ from memory.beliefs.kernel.terms import (
 )
 
 __all__ = [
-    "Budget", "Certainty", "Contradiction", "Group", "Inference", "InvalidInput", "Method", "Mode", "Predicted",
-    "Wants", "WidthExceeded", "conflicting_set", "infer", "predicted",
+    "Budget", "Certainty", "Conflicting", "Contradiction", "Group", "Inference", "InvalidInput", "Method", "Mode",
+    "Predicted", "Wants", "WidthExceeded", "conflicting_set", "infer", "predicted",
 ]  # fmt: skip
 
 NO_PRIORS: Mapping[int, ArrayLike] = MappingProxyType({})
@@ -106,8 +107,8 @@ def conflicting_set(
     priors: Mapping[int, ArrayLike] = NO_PRIORS,
     threshold_nats: float = 20.0,
     budget: Budget = DEFAULT_BUDGET,
-) -> tuple[int, ...]:
-    """The edge and an inclusion-minimal set of others that speak against it by more than the threshold; () if none."""
+) -> Conflicting:
+    """The edge and others that speak against it by more than the threshold, none if they do not."""
     structure = structure_of(group, n=n, root=root, src=src, dst=dst, prior_nodes=tuple(priors))
     factors = factors_of(log_factors, n_edges=len(structure.src), k=group.k)
     if not 0 <= edge < len(factors):

@@ -46,7 +46,8 @@ def sampled(evidence: Evidence, *, is_bridge: Booleans, budget: Budget, seed: in
     up, proposal = log_sums(plan, log_factors=kept.log_factors[None], log_priors=kept.log_priors)
     if proposal[0] == -np.inf:
         inner = minimal_contradiction(plan, up=up, evidence=kept)
-        raise Contradiction(tuple(np.flatnonzero(~is_dropped)[list(inner)].tolist()))
+        named = np.flatnonzero(~is_dropped)[list(inner.edges)]
+        raise Contradiction(tuple(named.tolist()), is_minimal=inner.is_minimal)
     states = drawn(plan, up=up, size=budget.samples, generator=np.random.default_rng(seed))
     found = _weighted(states, left_out=left_out)
     ranges = bounds(found, k=group.k, delta=budget.delta)

@@ -38,7 +38,8 @@ def ran(plan: Plan, *, evidence: Evidence, wants: Wants) -> Inference:
     free = len(plan.free_roots) * float(np.log(group.k))
     log_z = float(up.log_z[0]) + constant + free
     if log_z == -np.inf:
-        raise Contradiction(minimal_contradiction(plan, up=up, evidence=evidence))
+        found = minimal_contradiction(plan, up=up, evidence=evidence)
+        raise Contradiction(found.edges, is_minimal=found.is_minimal)
     states, score = np.empty(0, dtype=np.intp), float("nan")
     if is_full:
         states, is_tied = decoded(plan, up=up, tolerance=tolerance)

@@ -7,7 +7,7 @@ logs. n nodes, E edges (observations), k labels; nats throughout.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -40,12 +40,22 @@ class WidthExceeded(ValueError):
         self.total = total
 
 
-class Contradiction(ValueError):
-    """No assignment is possible. `edges` : indices, ascending; without any one of them the others could hold."""
+class Conflicting(NamedTuple):
+    """Edges that cannot all hold, or hardly. edges : indices, ascending.   is_minimal : whether each of them is known
+    to be needed for that; a search that would take too long ends with more."""
 
-    def __init__(self, edges: tuple[int, ...]) -> None:
+    edges: tuple[int, ...]
+    is_minimal: bool = True
+
+
+class Contradiction(ValueError):
+    """No assignment is possible. `edges` : indices, ascending; where `is_minimal`, without any one of them the others
+    could hold."""
+
+    def __init__(self, edges: tuple[int, ...], *, is_minimal: bool = True) -> None:
         super().__init__(f"the edges {list(edges)} cannot all hold")
         self.edges = edges
+        self.is_minimal = is_minimal
 
 
 @dataclass(frozen=True, slots=True)
