@@ -42,7 +42,6 @@ class Mark:
     n_labels: int
     words: str
     level: float | None = None
-    is_change: bool = False
 
 
 @dataclass(frozen=True, slots=True)

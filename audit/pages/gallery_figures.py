@@ -13,6 +13,7 @@ from audit.charts.beliefs import (
 from audit.charts.figures import Column, Figure, axis, drawn, series
 from audit.charts.relations import Claim, Member, relations_svg
 from audit.charts.relations_example import example
+from audit.pages.gallery_calibration import calibration
 
 HOSTILE = "<a href='https://example.org'>x</a> \u202ecod → b"
 FEW = (
@@ -27,7 +28,7 @@ FEW = (
 def samples() -> dict[str, object]:
     drawings = (example().svg, _single(), _relations())
     return {
-        "figures": (*_conflicts(), *_probabilities(), *_removals(), _lines()),
+        "figures": (*_conflicts(), *_probabilities(), *_removals(), _lines(), *calibration()),
         "relations_drawn": [mark_safe(svg) for svg in drawings],  # noqa: S308  (the drawing escapes what it is given)
     }
 

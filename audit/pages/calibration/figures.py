@@ -101,10 +101,7 @@ def _too_few(row: SegmentRow) -> str:
 
 
 def _wealth(row: SegmentRow, found: Course) -> Wealth:
-    alarms = [
-        Mark(one.n_labels, INSTRUMENTS[one.instrument], one.level, one.instrument == "change")
-        for one in reversed(row.alarms)
-    ]
+    alarms = [Mark(one.n_labels, INSTRUMENTS[one.instrument], one.level) for one in reversed(row.alarms)]
     thresholds = [(0, evidence_threshold(1)), *((one.n_labels, one.evidence_threshold) for one in found.restarts)]
     return Wealth(
         [Moment(one.n_labels, one.seq, one.log_evidence, one.log_change, one.log_order) for one in found.points],
