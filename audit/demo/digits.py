@@ -3,11 +3,12 @@
 - Real: the images, the digits that they show, and the probabilities, stated once by a real classifier
   (`audit.demo.digits_source`) and kept in a file.
 - Induced: after the first N_CLEAN images each is turned before it is read; every reading says so in its provenance.
-- Invented: the days on which all this happens, and the act that is marked.
+- Invented: the days on which all this happens.
 
 Invariants
 - A day's images are read, stored together, and labelled the next morning before the next are read. So at most N_A_DAY
   forecasts are open at once: each further one would split the evidence once more.
+- The alarm waits: nobody in the story has said that it is seen.
 """
 
 import json
@@ -34,13 +35,12 @@ NOTICE = (
     "Replayed. Real: the probabilities that a small classifier, its temperature fitted on other images, stated of"
     " {n_stated} images of handwritten digits, and the digit that each shows. Induced: after the first {n_clean}, every"
     " image was turned by {angle_degrees} degrees before it was read; each reading says so in its provenance. Invented:"
-    " the days, and what is marked re_enacted. Data: {data_set}, by {authors}, {licence}."
+    " the days. Data: {data_set}, by {authors}, {licence}."
 )
 DAY = timedelta(days=1)
 CURTAIN = datetime(2024, 7, 1, 7, 0, tzinfo=UTC)
 FIRST_IMAGE = datetime(2024, 7, 1, 9, 0, tzinfo=UTC)
 BETWEEN_IMAGES = timedelta(minutes=30)
-SEEN = FIRST_IMAGE + 70 * DAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def steps(file: Stated) -> list[Step]:
     days = [
         step for day, readings in enumerate(batched(file.readings, N_A_DAY)) for step in _day(day, readings, file.about)
     ]
-    return merged([*_founding(), *_told(file.about), *days], [_seen()])
+    return merged([*_founding(), *_told(file.about), *days], [])
 
 
 def _founding() -> list[Step]:
@@ -155,9 +155,3 @@ def _observation(reading: Reading, at: datetime, about: Mapping[str, Any]) -> di
         "observed_at": at.timestamp(), "calibration_revision": f"temperature {about['temperature']}",
         "provenance": {"tool": TOOL, "disturbance": reading.disturbance, "data_set": about["data_set"]},
     }  # fmt: skip
-
-
-def _seen() -> Step:
-    """A person says that the alarm is seen."""
-    reason = "re_enacted: the images come in turned, and the classifier never learned from such. It stays open."
-    return Step("seen", SEEN, "reviewer-a", "alarms/acknowledge", {"reason": reason})

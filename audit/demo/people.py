@@ -14,8 +14,6 @@ from memory.base.actor import ROLE_POWERS, Actor
 from memory.base.errors import NotFound
 from memory.beliefs.kernel.acts import RevocationDocument
 from memory.beliefs.operations.revoking import revoke
-from memory.calibration.operations.alarms import acknowledge
-from memory.calibration.queries.alarms import alarms
 from memory.facts.kernel.conflict import case_id
 from memory.facts.operations.adjudicating import Asked, adjudicate
 from memory.facts.operations.ending import retract
@@ -88,15 +86,6 @@ def _revoked(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
     return asdict(revoke(by, observation_id=body["observation_id"], asked=asked))
 
 
-def _acknowledged(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The oldest alarm, whichever label tipped it."""
-    found = alarms(asof.now(by.namespace))
-    if not found:
-        raise NotFound("There is no alarm.")
-    done = acknowledge(by, alarm=found[-1].id, reason=body["reason"])
-    return {"id": str(done.alarm), "seq": done.seq, "replayed": done.replayed}
-
-
 def _revived(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
     return asdict(living.revive(by, tombstone=UUID(body["id"]), note=body["reason"]))
 
@@ -108,6 +97,5 @@ def _retested(by: Actor, body: Mapping[str, Any]) -> Mapping[str, Any]:
 ACTS: Mapping[str, Act] = {
     "erasures": _erased, "ledger/verify": _verified, "settings": _set, "facts/verdict": _judged,
     "facts/retract": _retracted, "records/confirm": _confirmed, "records/lapse": _lapsed,
-    "observations/revoke": _revoked, "alarms/acknowledge": _acknowledged, "tombstones/revive": _revived,
-    "tombstones/retest": _retested,
+    "observations/revoke": _revoked, "tombstones/revive": _revived, "tombstones/retest": _retested,
 }  # fmt: skip
