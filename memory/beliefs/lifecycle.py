@@ -3,7 +3,8 @@
 Invariants
 - A hook changes no request: it answers a copy with one field more, or none where nothing was asked.
 - What an event observed is one entry, all or nothing; a summary made at compaction is never independent evidence.
-- An encoder only reads events; it names no actor and opens no store.
+- An encoder only reads events; it names no actor and opens no store. What it reads, and what is asked, is of the
+  namespace of the actor, or refused.
 
 Source: posterior-memory-harness 0.9.0, its middleware.
 """
@@ -23,6 +24,7 @@ from memory.beliefs.operations.observing import Asked, observe
 from memory.beliefs.profiles import Profile
 from memory.beliefs.queries.asking import ask
 from memory.beliefs.queries.deciding import decide
+from memory.ledger.models import Namespace
 from memory.ledger.queries import asof
 
 EventKind = Literal["tool_result", "model_output", "compaction"]
@@ -78,6 +80,7 @@ class Lifecycle:
         if query is None:
             return dict(request)
         at, document = asof.now(self.by.namespace), query_document(query)
+        self._require_here(document.namespace)
         if focus_node is None:
             return {**request, self.request_field: ask(at, query=document, profile=self.profile).capsule(
                 profile=self.profile)}  # fmt: skip
@@ -113,4 +116,10 @@ class Lifecycle:
             document = value
         else:
             document = observation_document(value, profile=self.profile)
+        self._require_here(document.namespace)
         return replace(document, independent_evidence=False) if kind == "compaction" else document
+
+    def _require_here(self, namespace: str) -> None:
+        here = Namespace.objects.values_list("name", flat=True).get(pk=self.by.namespace)
+        if namespace != here:
+            raise Invalid.at("namespace", expected=f"{here}, that of the actor", got=shown(namespace))

@@ -70,3 +70,13 @@ def test_an_event_is_stored_whole_or_not_at_all(world: World) -> None:
     assert loop.after_tool({}) == []
     assert Lifecycle(world.scout, "native").after_tool({"memory_observations": given}) == []
     assert Entry.objects.count() == before
+
+
+def test_what_is_said_or_asked_of_another_namespace_is_refused(world: World) -> None:
+    loop, before = hooks(world), Entry.objects.count()
+    elsewhere = {"namespace": "elsewhere", "relation_type": "rel", "root": "a", "nodes": ["a", "b"]}
+    with pytest.raises(Invalid, match="namespace: expected lab"):
+        loop.before_model({}, elsewhere)
+    with pytest.raises(Invalid, match="namespace: expected lab"):
+        loop.after_tool({"memory_observations": [{**seen(world, "o1", 1, 0, 0, 0), "namespace": "elsewhere"}]})
+    assert Entry.objects.count() == before
