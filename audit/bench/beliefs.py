@@ -7,7 +7,7 @@ Invariants
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ def _large(scale: Scale) -> Iterator[Figure]:
     for one, bar in zip(graphs, ("≥ 500", "≥ 500", "≥ 1000"), strict=True):
         _told(by, harness, one)
         rounds = 3 if one.n_nodes == SPARSE[1] else scale.rounds(15)
-        found = _inferred(one)
+        found = _kernel(one)()
         note = f"{found.certainty}, width {found.width}, {found.entries} entries"
         timing = side_by_side(_peer_kernel(one), _kernel(one), rounds=rounds, warm_up=0)
         yield Figure("beliefs", f"kernel, {one.name}, the peer / ours", timing, scale.bar(bar), note)
@@ -106,19 +106,17 @@ def _told(by: Actor, harness: Any, one: Graph) -> None:
         harness.observe_payload(payload)
 
 
-def _inferred(one: Graph) -> Inference:
-    posteriors = one.posteriors
-    factors = compat_log_factors(
-        posteriors, mu=np.full_like(posteriors, 1 / one.law.size), trust=np.ones(len(posteriors)), hard_top1=False
-    )
-    src, dst = np.array(one.ends, dtype=np.intp).T
-    return infer(one.group, n=one.n_nodes, root=0, src=src, dst=dst, log_factors=factors, mode="exact")
-
-
-def _kernel(one: Graph) -> Work:
+def _kernel(one: Graph) -> Callable[[], Inference]:
     """Factors, plan, marginals, best assignment, posteriors of edges, and each edge left out."""
-    _inferred(one)
-    return lambda: _inferred(one)
+    prior, trust = np.full_like(one.posteriors, 1 / one.law.size), np.ones(len(one.posteriors))
+    src, dst = np.array(one.ends, dtype=np.intp).T
+
+    def inferred() -> Inference:
+        factors = compat_log_factors(one.posteriors, mu=prior, trust=trust, hard_top1=False)
+        return infer(one.group, n=one.n_nodes, root=0, src=src, dst=dst, log_factors=factors, mode="exact")
+
+    inferred()
+    return inferred
 
 
 def _peer_kernel(one: Graph) -> Work:

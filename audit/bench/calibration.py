@@ -94,14 +94,13 @@ def _labels(scale: Scale) -> Iterator[Figure]:
     waiting: list[OutcomeDocument] = []
 
     def some(count: int) -> list[OutcomeDocument]:
-        while len(waiting) < count:
-            waiting.extend(told.forecast(N_ROWS))
+        if len(waiting) < count:
+            waiting.extend(told.forecast(count))
         taken = waiting[:count]
         del waiting[:count]
         return taken
 
     rounds = scale.rounds(100)
-    some(1)
     waiting.extend(told.forecast((rounds + 20) + 14 * n_rows))
     for _ in range(8):
         record(told.by, documents=some(1))
