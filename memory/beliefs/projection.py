@@ -21,6 +21,7 @@ from memory.beliefs.models import (
     RelationLaw,
     Revocation,
 )
+from memory.beliefs.relations import forget_laws
 from memory.ledger.models import Name
 from memory.ledger.queries.contents import contents_of
 from memory.records.models import doc_of
@@ -49,6 +50,7 @@ class ObservationStates:
         for types in _types(namespace, refs):
             rows = ObservationState.objects.filter(namespace=namespace, relation_type__in=types)
             hit += rows.update(tie_key=None, score=None, posterior=None, prior=None)
+            forget_laws()
         return hit
 
     def dump(self, namespace: int) -> Iterable[projections.Row]:

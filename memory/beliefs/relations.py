@@ -1,7 +1,7 @@
 """Relation types as they are bound: the law of each, how its observations are read, and the cost of reading it once.
 
-- A relation type has one law for good, so that a law which was read stays right; it is found by its text and is never
-  kept beyond it: an erased law is gone.
+- A relation type has one law for good, so that a law which was read stays right. It is found by its text, as it stands
+  in the store: an erased one is found no more, and the process that erases it forgets what it had read.
 """
 
 from __future__ import annotations
@@ -97,6 +97,12 @@ def _relation(text: str, payload: str | None, row: Sequence[Any]) -> Relation:
         sql.as_id(name), text, seq, item, law, digest, lineage_key, prior_support, bool(has_zero_floor),
         bool(is_attested),
     )  # fmt: skip
+
+
+def forget_laws() -> None:
+    """Keep no law that was read, since the text of one goes."""
+    _read.cache_clear()
+    fingerprint.cache_clear()
 
 
 @lru_cache(maxsize=KEPT_LAWS)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from memory.base.errors import Conflict, DomainError, Erased, IdempotencyMismatch, Invalid, NotFound
 from memory.beliefs.kernel.documents import ObservationDocument, observation_document
@@ -18,6 +20,7 @@ from memory.beliefs.operations.monitors import open_run
 from memory.beliefs.operations.observing import Asked, Observed, observe, observe_each
 from memory.beliefs.projection import ObservationStates
 from memory.beliefs.queries.asking import finite
+from memory.beliefs.relations import _read
 from memory.ledger.models import Entry, Name
 from memory.ledger.operations.erasing import erase
 from tests.contract.callers import caller
@@ -214,10 +217,24 @@ def test_b3_4_a_revoked_source_takes_its_echo_and_an_older_word_back_only_if_ask
         world.revoke("older", at=0.5)
 
 
+@pytest.mark.sqlite_only
+def test_a_revocation_tells_all_that_it_reaches_in_statements_that_do_not_grow(world: World) -> None:
+    echoes = [seen(f"echo {number}", derived_from=["source"], independent_evidence=False) for number in range(500)]
+    observe(world.scout, documents=[seen("source"), *echoes], asked=NATIVE)
+    raw, kind = connection.connection, sqlite3.SQLITE_LIMIT_VARIABLE_NUMBER
+    most = raw.setlimit(kind, 450)
+    try:
+        assert len(world.revoke("source").affected) == 501
+    finally:
+        raw.setlimit(kind, most)
+
+
 def test_without_its_law_nothing_can_be_asked_or_observed(world: World) -> None:
     world.observe("o1", "a", "b", C4)
     address = RelationLaw.objects.values_list("seq", "item").get(namespace=world.namespace)
+    assert _read.cache_info().currsize
     erase(world.alice, items=[address], reason="mistake")
+    assert not _read.cache_info().currsize, "what was read of a law goes with its text"
     with pytest.raises(Erased):
         world.ask("a", "b")
     with pytest.raises(Erased):

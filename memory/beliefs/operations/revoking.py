@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
-from memory.base import clock, gate
+from memory.base import clock, gate, sql
 from memory.base.actor import Actor
 from memory.base.errors import Conflict, Invalid, NotFound
 from memory.beliefs import reaches
 from memory.beliefs.kernel.acts import RevocationDocument
-from memory.beliefs.models import Observation, ObservationReach, Revocation
+from memory.beliefs.models import Observation, Revocation
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import opened, retried
-from memory.ledger.queries.contents import name_ids, names_of
+from memory.ledger.queries.contents import name_ids
 
 REVOKE = gate.WITHDRAW
+
+_REACHED = """
+SELECT n.text FROM memory_observationreach r
+JOIN memory_observation o ON o.namespace_id = r.namespace_id AND o.id = r.observation
+JOIN memory_name n ON n.namespace_id = o.namespace_id AND n.id = o.name
+WHERE r.namespace_id = %s AND r.revoked = %s AND r.seq = %s AND NOT r.is_own
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +79,5 @@ def _answer(namespace: int, observation_id: str, observation: UUID, seq: int, *,
     row = Revocation.objects.get(namespace=namespace, observation=observation)
     if row.seq != seq:
         raise Conflict("The observation was revoked by another entry.", seq=row.seq)
-    reached = ObservationReach.objects.filter(namespace=namespace, revoked=observation, seq=row.seq)
-    ids_reached = list(reached.order_by("-is_own", "observation").values_list("observation", flat=True))
-    rows: dict[UUID, Any] = dict(
-        Observation.objects.filter(namespace=namespace, id__in=ids_reached).values_list("id", "name")
-    )
-    texts = names_of(namespace, rows.values())
-    told = [texts[rows[one]] for one in ids_reached if rows[one] in texts and one != observation]
-    return Revoked(observation_id, observation, row.at, (observation_id, *sorted(told)), seq, replayed)
+    told = sorted(text for (text,) in sql.fetch(_REACHED, [namespace, observation, row.seq]))
+    return Revoked(observation_id, observation, row.at, (observation_id, *told), seq, replayed)
