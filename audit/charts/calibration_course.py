@@ -86,18 +86,8 @@ def log_wealth(wealth: Wealth, *, id: str = "wealth") -> Figure:
             id, finding="No label has come, so nothing was bet.", label=label, columns=columns, rows=rows,
             state="too_few", reason="The processes begin with the first label.",
         )  # fmt: skip
-    end = wealth.moments[-1].n_labels
-    traces = [
-        _process(wealth.moments, "ever miscalibrated", [round(one.evidence, 4) for one in wealth.moments], 0),
-        _threshold("its threshold", _steps(wealth.evidence_thresholds, end), 0),
-        _process(wealth.moments, "changed", [_rounded(one.change) for one in wealth.moments], 1),
-        _threshold("its threshold ", [(0, wealth.change_threshold), (end, wealth.change_threshold)], 1),
-        _process(wealth.moments, "order of scores, no alarm", [round(one.order, 4) for one in wealth.moments], 5),
-    ]
-    if wealth.alarms:
-        traces.append(_alarm_marks(wealth.alarms))
     return drawn(
-        id, finding=_verdict(wealth), label=label, columns=columns, rows=rows, traces=traces,
+        id, finding=_verdict(wealth), label=label, columns=columns, rows=rows, traces=_wealth_traces(wealth),
         layout={
             "xaxis": axis("labels, in the order in which they came", rangemode="tozero"), "yaxis": axis("log, nats"),
             "shapes": [_at(one.n_labels) for one in wealth.restarts],
@@ -193,6 +183,20 @@ def in_words(seconds: float) -> str:
     size, unit = next(one for one in UNITS if abs(seconds) >= one[0] or one[0] == 1.0)
     shown = f"{seconds / size:.1f}".removesuffix(".0")
     return f"{shown} {unit[:-1] if shown == '1' else unit}"
+
+
+def _wealth_traces(wealth: Wealth) -> list[dict[str, Any]]:
+    moments, end = wealth.moments, wealth.moments[-1].n_labels
+    order = _process(moments, "order of scores, no alarm", [round(one.order, 4) for one in moments], 5)
+    return [
+        _process(moments, "ever miscalibrated", [round(one.evidence, 4) for one in moments], 0),
+        _threshold("its threshold", _steps(wealth.evidence_thresholds, end), 0),
+        _process(moments, "changed", [_rounded(one.change) for one in moments], 1),
+        _threshold("its threshold ", [(0, wealth.change_threshold), (end, wealth.change_threshold)], 1),
+        # It may rise far above both thresholds and would press them flat: it is drawn when it is asked for.
+        {**order, "visible": "legendonly"},
+        *([_alarm_marks(wealth.alarms)] if wealth.alarms else ()),
+    ]
 
 
 def _plain(index: int) -> dict[str, Any]:

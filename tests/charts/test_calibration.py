@@ -100,6 +100,7 @@ def test_both_instruments_stand_beside_the_thresholds_that_held_and_alarms_and_r
     data = {trace["name"].strip(): trace for trace in plot_of(figure)["data"]}
     assert [*data["ever miscalibrated"]["y"]] == [one.evidence for one in moments]
     assert data["changed"]["y"][:3] == [None, None, pytest.approx(0.3)]
+    assert data["order of scores, no alarm"]["visible"] == "legendonly"
     steps = plot_of(figure)["data"][1]
     assert ([*steps["x"]], [*steps["y"]], steps["line"]["shape"]) == ([0, 12, 20], [5.3, 6.4, 6.4], "hv")
     assert ([*data["alarm"]["x"]], [*data["alarm"]["y"]]) == ([11], [5.5])
