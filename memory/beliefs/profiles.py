@@ -5,13 +5,15 @@ The profile is a setting and its change an entry, so that a past answer is given
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import cast, get_args
 
 from memory.agents.queries import setting
 from memory.base.errors import Invalid
+from memory.beliefs.kernel.documents import Profile
 
-Profile = Literal["native", "compat"]
-PROFILES: tuple[Profile, ...] = ("native", "compat")
+__all__ = ["NAME", "PROFILES", "Profile", "profile_of"]
+
+PROFILES: tuple[Profile, ...] = get_args(Profile)
 NAME = "profile"
 
 

@@ -16,18 +16,20 @@ from memory.base.bodies import moved
 from memory.base.errors import DomainError, Invalid
 from memory.base.schemas import Act, BatchError, Listed, Name, Reason, Written
 from memory.beliefs.kernel.laws import Law, law_document, read_law
+from memory.beliefs.kernel.masses import Flag
 from memory.beliefs.kernel.reading import IDENTIFIER_CHARS
 from memory.beliefs.operations.binding import Binding, Bound, LineageKey, PriorSupport
 from memory.beliefs.operations.monitors import OpenedRun
 from memory.beliefs.operations.observing import Observed
 from memory.beliefs.operations.revoking import Revoked
 from memory.beliefs.operations.saving import Saved
+from memory.beliefs.operations.watching import Tracking
+from memory.beliefs.profiles import Profile
 from memory.beliefs.queries.saved import SavedRow
 from memory.beliefs.queries.types import RelationRow
 from memory.beliefs.relations import Relation
 from memory.ledger.schemas import Limit
 
-ProfileWord = Literal["native", "compat"]
 Identifier = Annotated[
     str, Field(min_length=1, max_length=IDENTIFIER_CHARS, pattern=r"^[^\x00-\x1f\x7f]+$")
 ]  # fmt: skip
@@ -52,7 +54,7 @@ _LAW_SCHEMA: dict[str, Any] = {
 class Profiled(BaseModel):
     """The profile of one call; without it the namespace's own."""
 
-    profile: ProfileWord | Literal[""] = ""
+    profile: Profile | Literal[""] = ""
 
 
 class RelationIn(Act):
@@ -150,8 +152,8 @@ class ObservedOut(Written):
     id: UUID
     digest: str
     recorded: bool
-    flags: list[Literal["mass_outside_prior", "uninformative_vector"]]
-    tracking: Literal["tracked", "dependent", "capacity", "family_too_long", "not_watched"]
+    flags: list[Flag]
+    tracking: Tracking
     reached: bool
 
     @classmethod
@@ -171,8 +173,8 @@ class ObservedItem(BaseModel):
     id: UUID
     digest: str
     seq: int
-    flags: list[Literal["mass_outside_prior", "uninformative_vector"]]
-    tracking: Literal["tracked", "dependent", "capacity", "family_too_long", "not_watched"]
+    flags: list[Flag]
+    tracking: Tracking
     reached: bool
 
 
