@@ -27,6 +27,9 @@ _TIES = "tie_key NULLS FIRST, id"
 _ORDERS = {"newest": f"observed_at DESC, {_TIES}", "information": f"score DESC, observed_at DESC, {_TIES}"}
 _LIGHT = "s.id, s.tie_key, s.source, s.target, s.observed_at, s.score, s.lineage"
 
+_EACH = "LIMIT 1 OFFSET 0"
+"""SQL: ask for each row. PostgreSQL would join the whole table instead, and read a hub to its end for one page."""
+
 MOST_ARMS = 16
 """Up to so many nodes each gets statements of its own, which walk its edges from the newest on."""
 
@@ -119,10 +122,10 @@ class Evidence:
             " AND o.observed_at >= s.observed_at"
         )
         return (
-            f"{_stated('s', len(self.moment.tags))} AND s.erased_seq IS NULL AND NOT EXISTS ({_reached('s')})"
+            f"{_stated('s', len(self.moment.tags))} AND s.erased_seq IS NULL AND NOT EXISTS ({_reached('s')} {_EACH})"
             " AND NOT EXISTS (SELECT 1 FROM memory_observationstate o WHERE o.namespace_id = s.namespace_id"
             f" AND o.relation_type = s.relation_type AND o.lineage = s.lineage AND {newer}"
-            f" AND {_stated('o', len(self.moment.tags))} AND NOT ({_reexposed('o')}))"
+            f" AND {_stated('o', len(self.moment.tags))} AND NOT ({_reexposed('o')}) {_EACH})"
         )
 
     def _survival_values(self) -> list[Any]:
