@@ -61,11 +61,17 @@ class Evidence:
             yield from self._edges(*self._ordered([here], here, order))
             return
         # Each node's edges lie in the order of their instants, so that a page costs what is on it.
-        statement, values = self._ordered([[node] for node in here], here, order)
+        arms, values = self._arms([[node] for node in here], here, _LIGHT)
         n_seen, size = 0, FIRST_PAGE
         while here:
             n_before = n_seen
-            for edge in self._edges(f"{statement} LIMIT {size} OFFSET {n_seen}", values):
+            # PostgreSQL walks an index in its order where each arm ends by itself.
+            page = [
+                f"SELECT * FROM ({arm} ORDER BY {_ORDERS[order]} LIMIT {n_seen + size}) a{number}"
+                for number, arm in enumerate(arms)
+            ]
+            statement = f"{' UNION ALL '.join(page)} ORDER BY {_ORDERS[order]} LIMIT {size} OFFSET {n_seen}"
+            for edge in self._edges(statement, values):
                 n_seen += 1
                 yield edge
             if n_seen < n_before + size:
