@@ -37,6 +37,7 @@ MOST_BYTES = 200_000
 STOP_SECONDS = 30
 STORY = "xz-2024"
 IMPORTED = "demo.search-svc"
+STATED = "digits"
 
 Say = Callable[[str], None]
 
@@ -86,6 +87,13 @@ PICTURES = (
     Picture("timeline", f"/timeline?ns={STORY}&subject=xz-5.6.1&attribute=safe_to_deploy"),
     Picture("conflict", f"/facts/conflicts?ns={STORY}", _open_first_case),
     Picture("facts", f"/facts?ns={STORY}&subject=xz"),
+    Picture(
+        "belief",
+        f"/beliefs?ns={STORY}&valid_at=2024-03-30T12:45:00Z&known_at=2024-03-30T12:45:00Z",
+        _open_first_case,
+        height=1000,
+    ),
+    Picture("calibration", f"/calibration?ns={STATED}"),
     Picture("dead-ends", f"/tombstones?ns={STORY}&include=retired"),
     Picture("inbox", f"/inbox?ns={STORY}"),
     Picture("invariants", f"/laws?ns={STORY}"),
