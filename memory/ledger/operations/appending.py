@@ -29,6 +29,7 @@ from memory.ledger.drafts import Draft
 from memory.ledger.kernel import commitment, merkle
 from memory.ledger.models import Content, Entry, Erasure, Head, Item, Name, Namespace, Node
 from memory.ledger.queries.closed import closed
+from memory.ledger.queries.contents import name_ids
 from memory.ledger.queries.leaves import leaf_fields
 
 ATTEMPTS = 5
@@ -155,7 +156,7 @@ class NameBook:
         if self.read_at is not None and self.read_at < entry.seq - 1:
             self._require_standing()
         fresh = {text: draft for text, draft in self.minted.items() if text not in entry.names}
-        if fresh and Name.objects.filter(namespace=self.namespace, text__in=list(fresh)).exists():
+        if name_ids(self.namespace, fresh):
             raise Raced
         drafting.seal(list(fresh.values()))
         entry.add(*fresh.values())
