@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from audit import peer
 from audit.bench.catalogue import BENCHMARKS
 from audit.bench.measuring import Figure, Scale, Timing, side_by_side
-from audit.bench.reporting import line
+from audit.bench.reporting import line, report
 from audit.bench.scratch import run_apart
 from audit.bench.texts import N_WORDS, records, word
 from audit.bench.twin import Statement
@@ -54,6 +55,16 @@ def test_a_figure_is_told_with_its_bar_and_its_spread() -> None:
     timing = Timing(0.002, 0.001, 2.0, 1.5, 2.5, 30)
     told = line(Figure("single", "save / bare", timing, "≤ 2", "a note"))
     assert told == "| single | save / bare | 2.00 | 1.50 to 2.50 | ≤ 2 | 30 | 2 / 1 | a note |"
+
+
+@pytest.mark.django_db
+@pytest.mark.sqlite_only
+def test_what_could_not_be_measured_is_told_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(peer, "PACKAGE", "a_package_that_is_not_here")
+    with pytest.raises(peer.NoPeer) as caught:
+        peer.peer()
+    told = report([], divisor=1, missing=[f"beliefs ends here: {caught.value}"])
+    assert told.splitlines()[-1].startswith("beliefs ends here: posterior-memory-harness 0.9.0 is not installed")
 
 
 def test_an_unknown_benchmark_is_refused_with_2() -> None:
