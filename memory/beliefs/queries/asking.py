@@ -58,7 +58,9 @@ class Asking:
                 "seq": self.at.seq, "provisional": self.at.provisional, "as_of": self.as_of,
                 "hidden": self.hidden_counts,
             }  # fmt: skip
-        whole: dict[str, Any] = finite(told)
+        inference = self.answer.inference
+        # Whatever is exact is finite, and nearly everything is exact.
+        whole: dict[str, Any] = told if inference is None or inference.is_exact else finite(told)
         return whole
 
     @property
