@@ -3,6 +3,7 @@
 Invariants
 - Conflicts stand around a zero line: above it the rest of the evidence contradicts the observation, below it the rest
   corroborates it. An observation to which nothing else speaks has no bar but words, since zero would look like "fine".
+- What is equal within TIE is said to be equal: a tie blames no observation alone, and a tied answer does not "stay".
 - Every probability stands on one axis from 0 to 1. Prior and posterior differ by pattern, not only by ink; one that is
   only bounded shows its interval.
 - A figure draws the most telling rows and says how many it leaves out; its table holds all of them.
@@ -21,6 +22,8 @@ from audit.charts.markup import seen
 MOST_ROWS = 24
 ROW_PX = 26
 FRAME_PX = 76
+TIE = 1e-9
+MOST_NAMED = 3
 LABEL_CHARACTERS = 26
 NARROW_CHARACTERS = 13
 MINUS = "\u2212"
@@ -30,11 +33,13 @@ QUARTERS: dict[str, Any] = {"tickmode": "array", "tickvals": [0, 0.25, 0.5, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """One observation against the rest: `strength_nats` is None where no second path joins its nodes."""
+    """One observation against the rest: `strength_nats` is None where no second path joins its nodes. `gives_way` if
+    the best joint answer says something else of its nodes than it does."""
 
     name: str
     between: str
     strength_nats: float | None
+    gives_way: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +56,16 @@ class Probability:
 @dataclass(frozen=True, slots=True)
 class Removal:
     """The answer without one observation: the probability of the label that is on top with it, and the label on top
-    then. `change_nats` is what log P of the label loses or gains."""
+    then. `change_nats` is what log P of the label loses or gains. `equals`: all labels that are on top then, where
+    there are several; `is_unknown` if these are all that there are."""
 
     name: str
     between: str
     probability: float
     top: str
     change_nats: float
+    equals: tuple[str, ...] = ()
+    is_unknown: bool = False
 
 
 def nats(value: float) -> str:
@@ -78,7 +86,9 @@ def share(value: float) -> str:
 
 def conflict_bars(conflicts: Sequence[Conflict], *, id: str = "conflicts") -> Figure:
     """Each observation against the rest, the strongest contradiction on top."""
-    ordered = sorted(conflicts, key=_by_strength)
+    by_name = sorted(conflicts, key=lambda one: (one.between, one.name))
+    order = strongest_first([one.strength_nats for one in by_name], gives_way=[one.gives_way for one in by_name])
+    ordered = [by_name[index] for index in order]
     known = [one for one in ordered if one.strength_nats is not None]
     columns = (
         Column("observation"),
@@ -119,8 +129,23 @@ def verdict_of(strength_nats: float | None) -> str:
     return "contradicts" if strength_nats > 0 else "corroborates" if strength_nats < 0 else "says nothing"
 
 
-def _by_strength(one: Conflict) -> tuple[bool, float, str, str]:
-    return (one.strength_nats is None, -(one.strength_nats or 0.0), one.between, one.name)
+def strongest_first(strengths: Sequence[float | None], *, gives_way: Sequence[bool]) -> list[int]:
+    """The places of the strengths, strongest first and those without one last; of equal ones those that give way."""
+    order = sorted(range(len(strengths)), key=lambda place: _falling(strengths[place]))
+    tie, heads = -1, dict[int, int]()
+    for place in order:
+        # A tie begins with its strongest: it does not creep on from one to the next.
+        if tie < 0 or _falling(strengths[place])[1] - _falling(strengths[tie])[1] > TIE:
+            tie = place
+        heads[place] = tie
+    rank = {place: n for n, place in enumerate(order)}
+    return sorted(
+        order, key=lambda place: (strengths[place] is None, rank[heads[place]], not gives_way[place], place)
+    )  # fmt: skip
+
+
+def _falling(strength: float | None) -> tuple[bool, float]:
+    return strength is None, -(strength or 0.0)
 
 
 def _strength(one: Conflict) -> str:
@@ -131,9 +156,23 @@ def _finding(known: Sequence[Conflict], *, n_bridges: int, n_hidden: int) -> str
     worst = known[0].strength_nats or 0.0
     others = f"; {_counted(n_bridges, 'observation has', 'observations have')} no second path" if n_bridges else ""
     left_out = f"; {n_hidden} more in the table" if n_hidden else ""
+    tied = [one for one in known if worst - (one.strength_nats or 0.0) <= TIE]
+    if worst > 0 and len(tied) > 1:
+        yields = [one.between for one in tied if one.gives_way]
+        verb = "gives" if len(yields) == 1 else "give"
+        way = f"; in the best joint answer {_together(yields)} {verb} way" if yields else ""
+        told = f"{_counted(len(tied), 'observation')} contradict one another equally, by {worst:.1f} nats"
+        return f"{told}{way}{others}{left_out}."
     if worst > 0:
         return f"The rest of the evidence contradicts {known[0].between} by {worst:.1f} nats{others}{left_out}."
     return f"Nothing is contradicted: the rest corroborates {_counted(len(known), 'observation')}{others}{left_out}."
+
+
+def _together(words: Sequence[str]) -> str:
+    """The words as a list in a sentence; of many the first, and how many more."""
+    if len(words) > MOST_NAMED:
+        return f"{words[0]} and {len(words) - 1} more"
+    return " and ".join([part for part in (", ".join(words[:-1]), words[-1]) if part])
 
 
 def _counted(n: int, one: str, many: str = "") -> str:
@@ -185,8 +224,14 @@ def probability_bars(
     more = f", {len(left_out)} more in the table" if left_out else ""
     top = ordered[0]
     evidence = _counted(n_observations, "observation")
+    tied = [one.label for one in ordered if top.posterior - one.posterior <= TIE]
+    finding = (
+        f"{node} is most probably {top.label}: {share(top.posterior)} ({method}, {evidence}{more})." if len(tied) == 1
+        else f"{node} is equally probably {_together(tied).replace(' and ', ' or ')}: {share(top.posterior)} each"
+        f" ({method}, {evidence}{more})."
+    )  # fmt: skip
     return drawn(
-        id, finding=f"{node} is most probably {top.label}: {share(top.posterior)} ({method}, {evidence}{more}).",
+        id, finding=finding,
         label=label, columns=columns, rows=rows,
         traces=[_paired(shown, "posterior"), _paired(shown, "prior")],
         layout={
@@ -222,19 +267,20 @@ def _interval(one: Probability) -> str:
     return "" if one.low is None or one.high is None else f"{share(one.low)} to {share(one.high)}"
 
 
-def removal_dots(removals: Sequence[Removal], *, node: str, top: str, now: float, id: str = "removals") -> Figure:
-    """What becomes of the most probable label of a node without each observation, those that flip it on top.
+def removal_dots(
+    removals: Sequence[Removal], *, node: str, top: str, now: float, is_tied: bool = False, id: str = "removals"
+) -> Figure:  # fmt: skip
+    """What becomes of the most probable label of a node without each observation, those that end it on top.
 
-    top, now : the label with all the evidence, and its probability.
+    top, now : the label with all the evidence, and its probability.   is_tied : another is as probable as it is.
     """
-    ordered = sorted(removals, key=lambda one: (one.top == top, -abs(one.change_nats), one.between, one.name))
+    ordered = sorted(removals, key=lambda one: (_stays(one, top), -abs(one.change_nats), one.between, one.name))
     columns = (
         Column("without"), Column("between"), Column(f"probability of {said(top, 30)}", True),
         Column("change, nats", True), Column("most probable then"),
     )  # fmt: skip
     rows = [
-        (one.name, one.between, share(one.probability), nats(one.change_nats),
-         one.top if one.top == top else f"{one.top} (flips)")
+        (one.name, one.between, share(one.probability), nats(one.change_nats), _then(one, top=top))
         for one in ordered
     ]  # fmt: skip
     label = f"Dots from 0 to 1: the probability of {seen(top)} for {seen(node)} without each observation."
@@ -247,8 +293,8 @@ def removal_dots(removals: Sequence[Removal], *, node: str, top: str, now: float
     line = {"type": "line", "x0": now, "x1": now, "y0": 0, "y1": 1, "yref": "paper", "name": "muted",
             "line": {"width": 1.5, "dash": "dash"}}  # fmt: skip
     return drawn(
-        id, finding=_carried(ordered, top=top), label=label, columns=columns, rows=rows,
-        traces=[_dots(shown, top=top)],
+        id, finding=_nothing_carried(node) if is_tied else _carried(ordered, top=top),
+        label=label, columns=columns, rows=rows, traces=[_dots(shown, top=top)],
         layout={
             **_rows_layout(
                 [one.between for one in shown], title=f"probability of {said(top, 30)}", range=[-0.04, 1.04], **QUARTERS
@@ -259,21 +305,51 @@ def removal_dots(removals: Sequence[Removal], *, node: str, top: str, now: float
     )  # fmt: skip
 
 
+def _nothing_carried(node: str) -> str:
+    return f"No value of {node} is the most probable, so no observation carries an answer."
+
+
 def _carried(ordered: Sequence[Removal], *, top: str) -> str:
-    flips = [one for one in ordered if one.top != top]
+    carrying = [one for one in ordered if not _stays(one, top)]
     hidden = f"; {len(ordered) - MOST_ROWS} more in the table" if len(ordered) > MOST_ROWS else ""
-    if not flips:
+    if not carrying:
         return f"No single observation carries the answer: it stays {top} without any one of {len(ordered)}{hidden}."
-    carry = _counted(len(flips), "observation carries", "observations each carry")
-    return f"{carry} the answer: without {flips[0].between} it is {flips[0].top}{hidden}."
+    first = carrying[0]
+    carry = _counted(len(carrying), "observation carries", "observations each carry")
+    becomes = (
+        "nothing is known" if first.is_unknown else f"{_together(first.equals)} are equally probable" if first.equals
+        else f"it is {first.top}"
+    )  # fmt: skip
+    return f"{carry} the answer: without {first.between} {becomes}{hidden}."
+
+
+def _stays(one: Removal, top: str) -> bool:
+    return one.top == top and not one.equals
+
+
+def _then(one: Removal, *, top: str) -> str:
+    """What is most probable without it, in the table."""
+    if one.is_unknown:
+        return "none: nothing is known"
+    if one.equals:
+        return f"{_together(one.equals).replace(' and ', ' or ')}, equally"
+    return one.top if one.top == top else f"{one.top} (flips)"
+
+
+def _mark(one: Removal, *, top: str) -> str:
+    """What stands beside its dot."""
+    if one.is_unknown or one.equals:
+        return "nothing is known" if one.is_unknown else "a tie"
+    return "" if one.top == top else f"flips to {said(one.top, 16)}"
 
 
 def _dots(shown: Sequence[Removal], *, top: str) -> dict[str, Any]:
-    inks: list[Ink] = ["danger" if one.top != top else "series-1" for one in shown]
+    inks: list[Ink] = ["series-1" if _stays(one, top) else "danger" for one in shown]
+    symbols = ["circle" if _stays(one, top) else "x" for one in shown]
     return {
         "type": "scatter", "mode": "markers+text", "x": [one.probability for one in shown], "y": [*range(len(shown))],
-        "marker": {"size": 10, "symbol": ["x" if one.top != top else "circle" for one in shown]}, "meta": {"ink": inks},
-        "text": [f"flips to {said(one.top, 16)}" if one.top != top else "" for one in shown],
+        "marker": {"size": 10, "symbol": symbols}, "meta": {"ink": inks},
+        "text": [_mark(one, top=top) for one in shown],
         "textposition": ["middle right" if one.probability < 0.5 else "middle left" for one in shown],
         "cliponaxis": False, "hoverinfo": "text",
         "hovertext": [f"without {said(one.name, 40)}: {share(one.probability)}" for one in shown],

@@ -86,6 +86,25 @@ def test_a_graph_tells_what_is_contradicted_used_hidden_and_carries_the_answer(
     assert "1 observation has no second path" in whole
 
 
+def test_a_ring_that_ties_blames_none_alone_and_what_leaves_nothing_known_carries_the_answer(world: World) -> None:
+    world.bind(law="cyclic:2")
+    for id, source, target, vector in (("ab", "a", "b", [0.9, 0.1]), ("bc", "b", "c", [0.9, 0.1]),
+                                       ("ca", "c", "a", [0.2, 0.8])):  # fmt: skip
+        world.observe(id, source, target, vector)
+    client = browser(world.charlie)
+    page = client.get(graph())
+    shown = text_of(page)
+    strengths = re.findall(r"contradicts (\+\d\.\d\d) 1\.0", shown)
+    assert len(set(strengths)) == 1, strengths
+    assert "3 observations contradict one another equally, by" in shown
+    assert "in the best joint answer c → a gives way" in shown
+    used = shown[shown.index("Observations used") :]
+    assert used.index("c → a") < used.index("a → b") < used.index("b → c")
+    alone = text_of(client.get(graph_url({**QUERY, "nodes": ["a", "b"]}, carried=())))
+    assert "1 observation carries the answer: without a → b nothing is known." in alone
+    assert "it stays" not in alone
+
+
 def test_every_figure_is_a_file_too_and_the_answer_is_that_of_the_api(world: World, ids: dict[str, UUID]) -> None:
     client = browser(world.charlie)
     answer = client.get(graph())

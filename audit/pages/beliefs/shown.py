@@ -16,6 +16,7 @@ import numpy as np
 from django.utils.safestring import SafeString, mark_safe
 
 from audit.charts.beliefs import (
+    TIE,
     Conflict,
     Probability,
     Removal,
@@ -23,6 +24,7 @@ from audit.charts.beliefs import (
     nats,
     probability_bars,
     removal_dots,
+    strongest_first,
     verdict_of,
 )
 from audit.charts.figures import Figure
@@ -105,6 +107,24 @@ class Shown:
         pairs = zip(inference.conflict_nats.tolist(), inference.is_bridge.tolist(), strict=True)
         return [None if is_bridge else float(strength) for strength, is_bridge in pairs]
 
+    def in_joint(self) -> list[int]:
+        """The relation that the best joint answer has where each used observation says its own."""
+        answer = self.asking.answer
+        if answer.inference is None:
+            return []
+        states = answer.inference.map_states
+        found: list[int] = answer.group.relative[states[answer.used.source], states[answer.used.target]].tolist()
+        return found
+
+    def give_way(self) -> list[bool]:
+        """Whether that is another relation than the observation's own most probable one."""
+        said = floored(self.asking.answer.used.posterior).argmax(axis=1).tolist() if self.in_joint() else []
+        return [here != there for here, there in zip(said, self.in_joint(), strict=True)]
+
+    def order(self) -> list[int]:
+        """The used observations, the one that the rest contradicts most first."""
+        return strongest_first(self.strengths(), gives_way=self.give_way())
+
 
 def shown(asking: Asking, *, node: str = "") -> Shown:
     """`node`: what the figures are about; the node that the strongest contradiction touches if it is no node."""
@@ -113,10 +133,9 @@ def shown(asking: Asking, *, node: str = "") -> Shown:
     if node in answer.nodes and answer.nodes.index(node) != answer.root:
         return Shown(asking, answer.nodes.index(node))
     view = Shown(asking, others[0] if others else -1)
-    known = [(strength, edge) for edge, strength in enumerate(view.strengths()) if strength is not None]
-    if known and max(known)[0] > 0:
-        edge = max(known, key=lambda one: (one[0], -one[1]))[1]
-        ends = (int(answer.used.target[edge]), int(answer.used.source[edge]))
+    first = next(iter(view.order()), None)
+    if first is not None and (view.strengths()[first] or 0.0) > 0:
+        ends = (int(answer.used.target[first]), int(answer.used.source[first]))
         return Shown(asking, next((end for end in ends if end != answer.root), view.focus))
     return view
 
@@ -143,11 +162,9 @@ def observation_rows(view: Shown) -> list[ObservationRow]:
     if inference is None:
         return []
     said = floored(answer.used.posterior)
-    states = inference.map_states
-    inferred = answer.group.relative[states[answer.used.source], states[answer.used.target]]
-    order = sorted(range(len(strengths)), key=lambda edge: (strengths[edge] is None, -(strengths[edge] or 0.0), edge))
+    inferred, gives_way = view.in_joint(), view.give_way()
     rows = []
-    for edge in order:
+    for edge in view.order():
         local, strength = int(said[edge].argmax()), strengths[edge]
         verdict = verdict_of(strength)
         best = int(inference.cavity[edge].argmax())
@@ -158,7 +175,7 @@ def observation_rows(view: Shown) -> list[ObservationRow]:
                 answer.used.ids[edge], _short(answer.used.ids[edge]), _between(view, edge), answer.law.labels[local],
                 Share(float(said[edge, local])), rest, rest_share,
                 "" if strength is None else nats(strength), verdict, BADGES[verdict],
-                "" if int(inferred[edge]) == local else answer.law.labels[int(inferred[edge])],
+                answer.law.labels[inferred[edge]] if gives_way[edge] else "",
                 float(answer.used.trust[edge]),
             )
         )  # fmt: skip
@@ -177,8 +194,9 @@ def hidden_rows(view: Shown) -> list[HiddenRow]:
 def figures(view: Shown) -> dict[str, Figure]:
     """The figures by their names: conflicts, and for the focus its probabilities and what each observation carries."""
     answer = view.asking.answer
+    gives_way = view.give_way()
     conflicts = [
-        Conflict(_short(answer.used.ids[edge]), _between(view, edge), strength)
+        Conflict(_short(answer.used.ids[edge]), _between(view, edge), strength, gives_way[edge])
         for edge, strength in enumerate(view.strengths())
         if answer.used.trust[edge] > 0.0
     ]
@@ -258,21 +276,31 @@ def _prior(view: Shown) -> Floats:
 
 
 def _removals(view: Shown) -> Figure:
-    answer, focus = view.asking.answer, view.focus
+    answer, focus, labels = view.asking.answer, view.focus, view.asking.answer.law.labels
     top = int(ranked(answer.marginals[focus][None])[0][0, 0])
     now = float(answer.marginals[focus, top])
     strengths = view.strengths()
     order = sorted(range(len(strengths)), key=lambda edge: (-abs(strengths[edge] or 0.0), edge))[:MOST_REMOVALS]
     rows = without_each(answer, node=focus, edges=order)
     tops = ranked(rows)[0][:, 0] if order else ()
-    removals = [
-        Removal(
-            _short(answer.used.ids[edge]), _between(view, edge), float(row[top]), answer.law.labels[int(best)],
-            float(np.log(max(row[top], LEAST_PROBABILITY)) - np.log(max(now, LEAST_PROBABILITY))),
-        )
-        for edge, row, best in zip(order, rows, tops, strict=True)
-    ]  # fmt: skip
-    return removal_dots(removals, node=named(answer.nodes[focus]), top=answer.law.labels[top], now=now)
+    removals = []
+    for edge, row, best in zip(order, rows, tops, strict=True):
+        equals = _equals(row)
+        change = float(np.log(max(row[top], LEAST_PROBABILITY)) - np.log(max(now, LEAST_PROBABILITY)))
+        removals.append(
+            Removal(
+                _short(answer.used.ids[edge]), _between(view, edge), float(row[top]), labels[int(best)], change,
+                tuple(labels[i] for i in equals) if len(equals) > 1 else (), 1 < len(equals) == len(labels),
+            )
+        )  # fmt: skip
+    is_tied = len(_equals(answer.marginals[focus])) > 1
+    return removal_dots(removals, node=named(answer.nodes[focus]), top=labels[top], now=now, is_tied=is_tied)
+
+
+def _equals(row: Floats) -> list[int]:
+    """The states that are as probable as the most probable one."""
+    found: list[int] = np.flatnonzero(row.max() - row <= TIE).tolist()
+    return found
 
 
 def _bounds(view: Shown, node: int, state: int) -> str:
