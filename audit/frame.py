@@ -92,6 +92,7 @@ def build_frame(
         is_overdue=waiting["inbox"].is_overdue,
         waits=_waits(attention, carried),
         n_waits={key: items.count for key, items in attention.waiting.items()},
+        populated=attention.populated,
         n_frozen=attention.n_frozen,
         is_on_hold=attention.hold is not None,
         carried=carried,

@@ -47,6 +47,7 @@ PAGES: tuple[Page, ...] = (
     Page("tombstones", "Dead ends", "/tombstones", group="Memory"),
     Page("runs", "Runs", "/runs", group="What was done"),
     Page("ledger", "Ledger", "/ledger", group="Trust"),
+    Page("beliefs", "Beliefs", "/beliefs", group="Trust"),
     Page("calibration", "Calibration", "/calibration", group="Trust"),
     Page("agents", "Agents", "/agents", group="Control"),
     Page("imports", "Imports and exports", "/imports", group="Control"),
@@ -54,7 +55,6 @@ PAGES: tuple[Page, ...] = (
     Page("conflicts", "Conflicts", "/facts/conflicts", group="Memory", parent="facts", is_advanced=True),
     Page("compiled", "Compiled records", "/records/compiled", parent="records", is_advanced=True),
     Page("checkpoints", "Checkpoints", "/ledger/checkpoints", parent="ledger", is_advanced=True),
-    Page("beliefs", "Beliefs", "/beliefs", group="Trust", parent="calibration", is_advanced=True),
     Page("laws", "Invariants", "/laws", group="Trust", parent="ledger", is_advanced=True),
     Page("erasures", "Erasures", "/erasures", group="Trust", parent="ledger", is_advanced=True),
     Page("gallery", "Gallery", "/gallery", parent="overview", is_advanced=True),
@@ -191,6 +191,7 @@ class Frame:
     ``single_owner`` prints "single owner, not four eyes" beside the namespace.
     ``n_waiting`` and ``oldest_waiting`` go to the title of the window; ``waits`` tells them apart, each a link to its
     part of the Inbox. ``is_overdue`` says that the oldest has waited too long.
+    ``populated`` are the keys of the pages that have something to show in the namespace now.
     ``n_frozen`` agents are frozen now, and ``is_on_hold`` says whether a retention hold stands.
     ``carried`` are the pairs of ``CARRIED`` that the request has; ``carry`` is the same as a query string.
     """
@@ -215,6 +216,7 @@ class Frame:
     is_overdue: bool = False
     waits: tuple[Link, ...] = ()
     n_waits: Mapping[str, int] = field(default_factory=dict)
+    populated: frozenset[str] = frozenset()
     n_frozen: int = 0
     is_on_hold: bool = False
     carried: tuple[tuple[str, str], ...] = ()

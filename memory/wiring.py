@@ -86,7 +86,7 @@ def connect() -> None:
     verify_also(digest_faults)
     _connect_derived_tables()
     for page, model in (("runs", Run), ("imports", ImportRun), ("tombstones", Tombstone), ("facts", Fact),
-                        ("calibration", MonitorRun)):  # fmt: skip
+                        ("beliefs", Observation), ("calibration", MonitorRun)):  # fmt: skip
         populated_by(page, model)
     waiting_on("ledger", FAILING_SCANS)
     for versions in (Record, Fact):

@@ -1,7 +1,8 @@
 """The first page: what this namespace holds, what was verified, what was written lately; before that, its first steps.
 
 Invariants
-- An empty namespace shows three steps; each ticks itself from the ledger, and the first record ends them.
+- An empty namespace shows three steps; each ticks itself from the ledger, and the first thing that is kept ends them:
+  a record, a fact, an observation or a dead end.
 - What was not checked says so; a number that is a link leads to a page that shows that many.
 - Only the last entries and the banners are polled, and only now: neither the past nor a replay changes.
 """
@@ -33,6 +34,8 @@ from memory.facts.queries.daily import opened_and_closed
 from memory.interchange.origins import origins
 
 N_LATEST = 20
+KEPT = frozenset({"facts", "beliefs", "tombstones"})
+"""Pages that hold what an agent keeps, beside records."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     if is_partial(request):
         return render(request, "overview/index.html#polled", _polled(request, visit))
     told = overview(visit.at, now=visit.frame.read_at)
-    is_first_run = visit.at.is_now and not told.counts["every_record"]
+    is_empty = not told.counts["every_record"] and not visit.frame.populated & KEPT
+    is_first_run = visit.at.is_now and is_empty
     context = _first_run(request, visit, told) if is_first_run else _usual(visit, told)
     return render(request, "overview/index.html", {"told": told, **context, **_polled(request, visit)})
 

@@ -3,7 +3,17 @@
 import pytest
 from django.urls import resolve
 
-from audit.navigation import PAGES, Rail, Waiting, advanced_pages, breadcrumbs, build_rail, carried_query, rail_key
+from audit.navigation import (
+    PAGES,
+    Link,
+    Rail,
+    Waiting,
+    advanced_pages,
+    breadcrumbs,
+    build_rail,
+    carried_query,
+    rail_key,
+)
 
 
 def shown(rail: Rail) -> dict[str, list[str]]:
@@ -65,6 +75,14 @@ def test_invariants_and_erasures_are_under_more_until_something_waits_on_them() 
     rail = build_rail("erasures", populated=frozenset({"erasures"}))
     assert shown(rail)["Trust"] == ["Ledger"]
     assert "Invariants" not in [entry.label for entry in build_rail("laws", waiting={"laws": Waiting(1)}).folded]
+
+
+def test_beliefs_stand_under_trust_once_something_is_observed_and_are_marked_on_their_own_pages() -> None:
+    assert "Beliefs" in [entry.label for entry in build_rail("overview").folded]
+    rail = build_rail("overview", populated=frozenset({"beliefs"}))
+    assert shown(rail)["Trust"] == ["Ledger", "Beliefs"]
+    assert active(build_rail("beliefs")) == ["beliefs"]
+    assert breadcrumbs("beliefs") == (Link("Beliefs", "/beliefs"),)
 
 
 def test_the_rail_names_imports_as_their_page_does() -> None:

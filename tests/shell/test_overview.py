@@ -2,6 +2,7 @@
 
 import csv
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -25,6 +26,7 @@ from memory.ledger.operations.founding import found
 from memory.ledger.operations.refusing import refuse
 from tests.browsers import browser
 from tests.query_counts import assert_baseline, count_queries
+from tests.tombstones.burials import buried
 from tests.world import World
 
 pytestmark = [pytest.mark.django_db, pytest.mark.sqlite_only]
@@ -116,6 +118,20 @@ def test_the_first_record_turns_the_page_into_the_usual_one_for_good(world: Worl
     assert "Begin here" not in alice.get("/").text
     world.erase(saved.id)
     assert "Begin here" not in alice.get("/").text
+
+
+def test_an_observation_a_fact_or_a_dead_end_begins_a_namespace_as_a_record_does() -> None:
+    begins: dict[str, Callable[[World], object]] = {
+        "observation": lambda world: (world.bind(law="cyclic:2"), world.observe("ab", "a", "b", [0.9, 0.1])),
+        "fact": lambda world: world.tell("eu", "limit", 5),
+        "dead end": buried,
+    }
+    for name, begin in begins.items():
+        world, address = World(name.replace(" ", "-")), f"/?ns={name.replace(' ', '-')}"
+        client = browser(world.alice)
+        assert "Begin here" in client.get(address).text, name
+        begin(world)
+        assert "Begin here" not in client.get(address).text, name
 
 
 def test_who_may_not_begin_meets_no_control(world: World) -> None:
