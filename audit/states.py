@@ -73,6 +73,7 @@ STATES: dict[str, State] = {
     **_family("danger", "cross", failed="failed", violated="violated", blocked="blocked", refused="refused"),
     **_family("muted", "dashes", not_checked="not checked", not_reached="not reached", not_recorded="not recorded"),
     **_family("warn", "question", undecidable="undecidable", delivery_unknown="delivery unknown", too_few="too few"),
+    **_family("warn", "half", no_alarm="no alarm yet"),
     **_family("danger", "triangle", not_run="not run", alarm="alarm", missed="missed"),
     **_family("ok", "shield", independent="independent", applied="applied", enforced="enforced"),
     **_family("muted", "frame", unmet="unmet", draft="draft", proposed="proposed", intent_only="intent only"),

@@ -48,10 +48,13 @@ class Bin:
         return f"{self.lower:.2f} to {self.upper:.2f}"
 
 
-def reliability(bins: Sequence[Bin], *, window: str, too_few: str = "", id: str = "reliability") -> Figure:
+def reliability(
+    bins: Sequence[Bin], *, window: str, too_few: str = "", is_outside: bool | None = None, id: str = "reliability"
+) -> Figure:  # fmt: skip
     """The share that came true over stated confidence.
 
     window : which forecasts, as "the last 80".   too_few : why nothing is drawn, "" where something is.
+    is_outside : whether the window as a whole lies outside its bands by more than chance; None to count the bins.
     """
     held = [one for one in bins if one.n]
     columns = (
@@ -71,7 +74,7 @@ def reliability(bins: Sequence[Bin], *, window: str, too_few: str = "", id: str 
             rows=() if too_few else rows, state="too_few", reason=reason,
         )  # fmt: skip
     return drawn(
-        id, finding=_finding(held, window), label=label, columns=columns, rows=rows, traces=[_dots(held)],
+        id, finding=_finding(held, window, is_outside), label=label, columns=columns, rows=rows, traces=[_dots(held)],
         layout={**_axes(), "shapes": [_diagonal(), *(_band(one) for one in held)]}, height_px=SQUARE_PX,
     )  # fmt: skip
 
@@ -185,7 +188,7 @@ def _bars(bins: Sequence[Bin], name: str, counts: Sequence[int], ink: Ink, patte
     }  # fmt: skip
 
 
-def _finding(held: Sequence[Bin], window: str) -> str:
+def _finding(held: Sequence[Bin], window: str, is_outside: bool | None) -> str:
     outside = [one for one in held if one.is_outside]
     by_chance = (1 - BAND_SHARE) * len(held)
     if not outside:
@@ -193,7 +196,9 @@ def _finding(held: Sequence[Bin], window: str) -> str:
     worst = max(outside, key=lambda one: abs(one.n * (one.accuracy - one.confidence)))
     side = "over-confident" if worst.confidence > worst.accuracy else "under-confident"
     n = f"{_counted(len(outside))} of {len(held)} {'lies' if len(outside) == 1 else 'lie'} outside"
-    if len(outside) <= round(by_chance + 0.5):
+    if is_outside is False:
+        return f"Of {window} {n}, no further than chance takes calibrated forecasts."
+    if is_outside is None and len(outside) <= round(by_chance + 0.5):
         return f"Of {window} {n}, as about {by_chance:.1f} would by chance alone."
     return f"Of {window} those stated at {worst.confidence:.2f} came true in {worst.accuracy:.2f}: {side}; {n}."
 

@@ -10,6 +10,7 @@ Invariants
 Units: logs are natural logs, in nats; lags are claimed seconds, shown in the largest unit that fits.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -138,9 +139,13 @@ def metric_windows(
 
 
 def label_lag(
-    curve: Sequence[tuple[float, float]], *, n: int, median: float, ninth_decile: float, n_pending: int, id: str = "lag"
-) -> Figure:
-    """The share of labels that had come by an age. curve : (seconds, share), of the last n labels."""
+    curve: Sequence[tuple[float, float]], *, n: int, median: float, ninth_decile: float, n_pending: int,
+    bound: float = math.inf, n_beyond: int = 0, id: str = "lag",
+) -> Figure:  # fmt: skip
+    """The share of labels that had come by an age. curve : (seconds, share), of the last n labels.
+
+    bound : seconds; the axis ends there at the latest, and `n_beyond` labels that claim a longer lag are counted.
+    """
     columns = (Column("label came by", True), Column("share of labels", True))
     rows = [(in_words(seconds), f"{share:.2f}") for seconds, share in curve]
     pending = f"{n_pending} forecast{' is' if n_pending == 1 else 's are'} pending"
@@ -155,7 +160,10 @@ def label_lag(
     finding = (
         f"Of {which} half came within {in_words(median)} and nine of ten within {in_words(ninth_decile)}; {pending}."
     )
-    points = [(0.0, 0.0), *curve]
+    if n_beyond:
+        told = "claims" if n_beyond == 1 else "claim"
+        finding += f" The curve ends at {in_words(bound)}; {n_beyond} of them {told} a longer lag."
+    points = [(0.0, 0.0), *(one for one in curve if one[0] <= bound)]
     return drawn(
         id, finding=finding, label=label, columns=columns, rows=rows,
         traces=[

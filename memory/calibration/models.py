@@ -157,9 +157,10 @@ class AlarmTurn(Evidence):
 
 
 class ProcessRestart(Evidence):
-    """The processes of a segment began again: after a correction that followed an alarm, or when one was closed.
+    """The processes of a segment began again as an alarm was closed; or a label was corrected after one.
 
-    `epoch` is the one that began; evidence has a smaller share of its level in each.
+    `epoch` is the one that began; evidence has a smaller share of its level in each. A correction is noted once after
+    an alarm and sets its epoch apart: the processes hold what they held until a person closes the alarm.
     """
 
     item_kind = "process_restart"
@@ -225,7 +226,8 @@ class LabelState(Projection):
     """A label of a forecast of one run, and what it did to the watch of its segment.
 
     `place` counts labels of the run, corrections too; the other places count first labels as they arrived, and a
-    correction keeps those of what it corrects. `until_seq`: superseded by that entry. A correction has no logs.
+    correction keeps those of what it corrects. `until_seq`: superseded by that entry. `n_bets` and
+    `bets_per_lane` are of the epoch. A correction has no logs.
     """
 
     pk = models.CompositePrimaryKey("namespace_id", "monitor_run", "label")
@@ -248,6 +250,8 @@ class LabelState(Projection):
     log_evidence = models.FloatField(null=True)
     log_change = models.FloatField(null=True)
     log_order = models.FloatField(null=True)
+    n_bets = models.BigIntegerField(null=True)
+    bets_per_lane = models.FloatField(null=True)
 
     class Meta:
         indexes: ClassVar = [

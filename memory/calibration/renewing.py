@@ -24,7 +24,7 @@ from memory.calibration.models import (
     ProcessRestart,
     SegmentState,
 )
-from memory.calibration.scoring import logs_of, stepped
+from memory.calibration.scoring import LOGS, logs_of, stepped
 from memory.ledger.models import Entry
 
 CHUNK = 400
@@ -46,7 +46,7 @@ def place_labels(namespace: int, segments: Mapping[Key, SegmentState]) -> None:
                 relation_type=relation, source_family=family, seq=label.seq, item=label.item, until_seq=None,
                 is_first=label.supersedes is None, place=last[run], labeled_at=label.labeled_at,
                 recorded_at=at[label.seq] if label.recorded_at is None else label.recorded_at,
-                true_index=label.true_index, log_evidence=None, log_change=None, log_order=None,
+                true_index=label.true_index, **logs_of(None),
             )  # fmt: skip
             _place(row, tips.get((run, label.observation)), segments)
             tips[run, label.observation] = row
@@ -104,8 +104,11 @@ def rewatch(namespace: int, segment: SegmentState, *, among: Iterable[SegmentSta
     begun = sorted(one.first_seq for one in among if one.monitor_run == key[0] and one.source_family != EVERY_FAMILY)
     told: list[list[Any]] = []
     for turn in _turns(about):
-        if turn is None:
-            watch.restart()
+        if isinstance(turn, str):
+            if turn == "correction":
+                watch.note_correction()
+            else:
+                watch.restart()
             continue
         label, forecast = turn
         step = stepped(
@@ -114,26 +117,25 @@ def rewatch(namespace: int, segment: SegmentState, *, among: Iterable[SegmentSta
         )  # fmt: skip
         told.append([*logs_of(step).values(), namespace, label.monitor_run, label.label])
     sql.run_many(
-        "UPDATE memory_labelstate SET log_evidence = %s, log_change = %s, log_order = %s"
+        f"UPDATE memory_labelstate SET {', '.join(f'{name} = %s' for name in LOGS)}"
         " WHERE namespace_id = %s AND monitor_run = %s AND label = %s",
         told,
     )
     segment.watch = watch.packed if told else b""
 
 
-def _turns(about: Mapping[str, Any]) -> Iterator[tuple[LabelState, ForecastState] | None]:
-    """First labels with their forecasts in the order of arrival; None where the processes began again."""
-    restarts = list(ProcessRestart.objects.filter(**about).order_by("seq", "item").values_list("seq", "item"))
+def _turns(about: Mapping[str, Any]) -> Iterator[tuple[LabelState, ForecastState] | str]:
+    """First labels with their forecasts in the order of arrival; the cause of each restart between them."""
+    restarts = list(ProcessRestart.objects.filter(**about).order_by("seq", "item").values_list("seq", "item", "cause"))
     rows = LabelState.objects.filter(**about, is_first=True).order_by("place_in_family")
     for chunk in batched(rows.iterator(chunk_size=CHUNK), CHUNK):
         told = ForecastState.objects.filter(**about, observation__in=[label.observation for label in chunk])
         forecasts = {forecast.observation: forecast for forecast in told}
         for label in chunk:
-            while restarts and restarts[0] < (label.seq, label.item):
-                restarts.pop(0)
-                yield None
+            while restarts and restarts[0][:2] < (label.seq, label.item):
+                yield restarts.pop(0)[2]
             yield label, forecasts[label.observation]
-    yield from (None for _ in restarts)
+    yield from (cause for _, _, cause in restarts)
 
 
 def touched_by(namespace: int, observations: Sequence[UUID]) -> list[SegmentState]:

@@ -1,7 +1,7 @@
 """What labels do to the derived tables: their rows, the sums of the windows, the watch over each family.
 
 One pass serves writing: labels are taken one after the other under the lock, and what tips an alarm, fills a reference
-or restarts a process is told at once, so that it enters the same entry.
+or follows an alarm as a correction is told at once, so that it enters the same entry.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ from memory.calibration.kernel.watching import Step, Watch
 from memory.calibration.kernel.windows import Span
 from memory.calibration.members import Member
 from memory.calibration.models import EVERY_FAMILY, ForecastState, LabelState, SegmentState
+
+LOGS = ("log_evidence", "log_change", "log_order", "n_bets", "bets_per_lane")
+"""The columns of a first label that tell how the watch stood after it."""
 
 AHEAD = 64
 """How many members are read at once when a window moves on."""
@@ -67,14 +70,14 @@ class Filled:
 
 
 @dataclass(frozen=True, slots=True)
-class Restarted:
-    """The processes of a family begin again, as this epoch."""
+class Noted:
+    """A label was corrected after an alarm; this epoch is set apart for it."""
 
     key: Key
     epoch: int
 
 
-Event = Crossed | Filled | Restarted
+Event = Crossed | Filled | Noted
 
 
 @dataclass(slots=True)
@@ -171,11 +174,8 @@ class Scoring:
             self._replace(segment, place, forecast, before=tip.true_index, after=label.true_index)
         row = self._row(forecast, label, places, None)
         self.tips[forecast.monitor_run, label.observation] = Tip(label.label, label.true_index, **places, row=row)
-        watch = self._watch_of(own)
-        if not watch.has_alarmed:
-            return []
-        watch.restart()
-        return [Restarted(key_of(own), watch.epoch)]
+        epoch = self._watch_of(own).note_correction()
+        return [] if epoch is None else [Noted(key_of(own), epoch)]
 
     def _segment(self, forecast: ForecastState, family: UUID) -> SegmentState:
         key = forecast.monitor_run, forecast.relation_type, family
@@ -334,6 +334,6 @@ def chance_of(label: UUID) -> float:
 def logs_of(step: Step | None) -> dict[str, float | None]:
     """The columns of a label that tell the state after it; a log of nothing is no number."""
     if step is None:
-        return dict.fromkeys(("log_evidence", "log_change", "log_order"))
-    told = {"log_evidence": step.log_evidence, "log_change": step.log_change, "log_order": step.log_order}
+        return dict.fromkeys(LOGS)
+    told = {name: getattr(step, name) for name in LOGS}
     return {name: value if np.isfinite(value) else None for name, value in told.items()}

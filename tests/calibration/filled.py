@@ -15,8 +15,8 @@ from memory.calibration.operations.recording import record
 from tests.calibration.labelling import watch
 from tests.world import World
 
-BATCH = 20
-"""Forecasts that are open together: with more of them an alarm needs more labels."""
+BATCH = 5
+"""Forecasts that are open together: with more of them an alarm, and a word of "calibrated", need more labels."""
 
 DAY = 86_400.0
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from audit.pages.calibration.words import verdict_of
 from memory.base.errors import Conflict, Forbidden, NotFound
 from memory.calibration.kernel.bands import consistency_band
 from memory.calibration.kernel.windows import Span
-from memory.calibration.models import Alarm, ProcessRestart
+from memory.calibration.models import Alarm, LabelOutcome, ProcessRestart
 from memory.calibration.operations.alarms import acknowledge, close
 from memory.calibration.queries import alarms as alarm_queries
 from memory.calibration.queries import segments as queries
@@ -91,7 +93,33 @@ def test_each_family_has_one_verdict_line(world: World) -> None:
     assert t.lean.lower == pytest.approx(0.9)
     assert t.since == t.alarms[-1].opened_at
     early = {row.source_family: row for row in segments(world.at(t.alarms[-1].seq - 1))}
-    assert {family: row.verdict for family, row in early.items()} == {"t": "calibrated"}
+    assert {family: (row.verdict, row.is_outside) for family, row in early.items()} == {"t": ("no_alarm", True)}
+    then = segments(world.at(LabelOutcome.objects.order_by("seq")[9].seq))
+    assert [(row.verdict, row.watch.n_bets, row.watch.bets_per_lane) for row in then] == [("calibrated", 10, 10.0)]
+
+
+def test_where_forecasts_overlap_the_silence_of_the_instruments_is_no_verdict() -> None:
+    world = watched("lab", reference_size=20, current_size=20, min_current_size=6)
+    rng = np.random.default_rng(4)
+    for family, size, shares in (("alone", 1, (0.9, 0.9)), ("together", 10, (0.9, 0.4)), ("worse", 4, (0.9, 0.4))):
+        for first in range(0, 40, size):
+            ids = [f"{family} {n}" for n in range(first, first + size)]
+            forecast(world, *ids, posterior=(0.9, 0.06, 0.04), family=family)
+            for id in ids:
+                label(world, id, "0" if rng.random() < shares[first >= 20] else "1")
+    told = {row.source_family: row for row in segments(world.now())}
+    assert [row.source_family for row in told.values()][-1] == "alone"
+    assert {family: row.verdict for family, row in told.items()} == {
+        "alone": "calibrated", "together": "no_alarm", "worse": "no_alarm"
+    }  # fmt: skip
+    together = told["together"]
+    assert (together.watch.n_bets, together.watch.bets_per_lane, together.has_power) == (40, 4.0, False)
+    assert verdict_of(together).words == ("outside its bands, no alarm yet: 10 forecasts overlap, so about 4 bets each")
+    assert (told["worse"].has_power, verdict_of(told["worse"]).words) == (True, "outside its bands, no alarm yet")
+    few = replace(told["alone"], verdict="no_alarm", watch=replace(told["alone"].watch, n_bets=3, bets_per_lane=3.0))
+    assert verdict_of(few).words == "no alarm yet: 3 bets of 6"
+    watch = standing_watch(world.now(), together.state)
+    assert (watch.n_bets, watch.bets_per_lane) == (40, 4.0)
 
 
 def test_a_past_segment_reads_as_it_did_then(world: World) -> None:
@@ -151,6 +179,11 @@ def test_the_course_is_thinned_and_ends_with_the_last_label(world: World) -> Non
     assert lag is not None
     assert (lag.n, lag.median, lag.ninth_decile) == (40, 2.0, 2.0)
     assert lag.curve[-1] == (2.0, 1.0)
+    label(world, "waiting", labeled_at=1e12)
+    lag = label_lag(world.now(), state)
+    assert lag is not None
+    assert (lag.n, lag.ninth_decile, lag.bound, lag.n_beyond) == (41, 2.0, 20.0, 1)
+    assert [seconds for seconds, share in lag.curve if share < 0.98] == [2.0] * 19
 
 
 @pytest.mark.sqlite_only

@@ -19,8 +19,11 @@ from memory.calibration.models import (
     ProcessRestart,
     SegmentState,
 )
+from memory.calibration.operations.alarms import close
 from memory.calibration.operations.recording import record, record_each
 from memory.calibration.projection import ForecastStates, LabelStates, SegmentStates
+from memory.calibration.queries.verdicts import segments
+from memory.calibration.queries.watches import course, standing_watch
 from memory.ledger.models import Content
 from memory.ledger.operations.erasing import erase
 from tests.calibration.labelling import drawn, forecast, label, watched
@@ -127,12 +130,33 @@ def test_an_alarm_stands_in_the_entry_of_the_label_that_tipped_it() -> None:
     # Nothing is opened twice while it stands open.
     assert Alarm.objects.count() == 2
     shown = [bytes(row.posterior or b"") for row in ForecastState.objects.all()]
+    (segment,) = segments(world.now())
+    held = segment.watch
+    assert held.log_evidence > held.evidence_threshold
     label(world, "o0", "0", correction_reason="misread", labeled_at=90.0)
     assert ProcessRestart.objects.values_list("cause", "epoch").get() == ("correction", 2)
     assert Alarm.objects.count() == 2
     assert [bytes(row.posterior or b"") for row in ForecastState.objects.all()] == shown
-    label(world, "o1", "0", correction_reason="misread", labeled_at=90.0)
+    # Corrections by an agent, back and forth, empty nothing and raise no threshold.
+    for truth in "0102":
+        label(world, "o1", truth, correction_reason="misread", labeled_at=90.0)
+    forecast(world, "more", posterior=(0.9, 0.05, 0.05))
+    label(world, "more", "1")
+    label(world, "more", "0", correction_reason="misread", labeled_at=90.0)
+    (after,) = segments(world.now())
     assert ProcessRestart.objects.count() == 1
+    assert (after.watch.epoch, after.watch.evidence_threshold) == (1, held.evidence_threshold)
+    assert after.watch.log_evidence > held.log_evidence
+    assert [one.evidence_threshold for one in course(world.now(), after.state).restarts] == [held.evidence_threshold]
+    _same_when_rebuilt(world)
+    for alarm in alarms.values():
+        close(world.bob, alarm=alarm.id, reason="repaired")
+    assert list(ProcessRestart.objects.order_by("seq").values_list("cause", "epoch")) == [
+        ("correction", 2), ("closing", 3), ("closing", 4)
+    ]  # fmt: skip
+    assert standing_watch(world.now(), after.state).epoch == 4
+    label(world, "o2", "0", correction_reason="misread", labeled_at=90.0)
+    assert ProcessRestart.objects.count() == 3
     _same_when_rebuilt(world)
 
 

@@ -75,6 +75,9 @@ def test_a_finding_names_the_worst_bin_unless_chance_alone_would_do_it() -> None
         "Of the last 80 those stated at 0.95 came true in 0.40: over-confident; 2 bins of 3 lie outside."
     )
     assert "by chance alone" in reliability([barely, *[inside] * 9], window="the last 80").finding
+    outside = reliability([barely, *[inside] * 9], window="the last 80", is_outside=True).finding
+    assert "those stated at 0.65 came true in 0.39" in outside
+    assert "no further than chance" in reliability([over, inside], window="the last 80", is_outside=False).finding
     assert "every bin lies where calibrated forecasts would" in reliability([inside], window="the last 80").finding
 
 
@@ -151,3 +154,10 @@ def test_the_measured_false_alarms_are_of_the_worlds_and_promises_that_are_measu
         "fixed guards": "",
     }  # fmt: skip
     assert all(one.promised == promised[one.instrument] for one in FALSE_ALARMS)
+
+
+def test_a_lag_that_is_claimed_beyond_all_others_is_counted_and_leaves_the_axis_as_it_is() -> None:
+    figure = label_lag([(2.0, 0.5), (3.0, 0.9), (1e12, 1.0)], n=20, median=2, ninth_decile=3, n_pending=0, bound=30.0,
+                       n_beyond=1)  # fmt: skip
+    assert max(plot_of(figure)["data"][0]["x"]) == 3.0
+    assert "The curve ends at 30 seconds; 1 of them claims a longer lag." in figure.finding

@@ -15,13 +15,14 @@ from memory.calibration.queries.verdicts import SegmentRow
 from memory.calibration.queries.watches import Course, course, evidence_threshold
 from memory.calibration.queries.watches import label_lag as lag_of
 
+RESTARTS: Mapping[str, str] = {"closing": "began again: closing", "correction": "a label was corrected"}
 MOST_MOMENTS = 600
 """Points of a process that a page draws; the label with the most evidence of each stretch stays."""
 
 
 def reliability_of(row: SegmentRow) -> Figure:
     """The window that is shown, from its running sums: it costs no query."""
-    return reliability(_shown_bins(row), window=_window(row), too_few=_too_few(row))
+    return reliability(_shown_bins(row), window=_window(row), too_few=_too_few(row), is_outside=row.is_outside)
 
 
 def confidences_of(at: AsOf, row: SegmentRow) -> Figure:
@@ -51,7 +52,8 @@ def lag_figure(at: AsOf, row: SegmentRow) -> Figure:
     if lag is None:
         return label_lag((), n=0, median=0.0, ninth_decile=0.0, n_pending=row.n_pending)
     return label_lag(
-        lag.curve, n=lag.n, median=lag.median, ninth_decile=lag.ninth_decile, n_pending=row.n_pending
+        lag.curve, n=lag.n, median=lag.median, ninth_decile=lag.ninth_decile, n_pending=row.n_pending,
+        bound=lag.bound, n_beyond=lag.n_beyond,
     )  # fmt: skip
 
 
@@ -106,5 +108,5 @@ def _wealth(row: SegmentRow, found: Course) -> Wealth:
     return Wealth(
         [Moment(one.n_labels, one.seq, one.log_evidence, one.log_change, one.log_order) for one in found.points],
         thresholds, found.change_threshold, alarms,
-        [Mark(one.n_labels, f"began again: {one.cause}") for one in found.restarts],
+        [Mark(one.n_labels, RESTARTS[one.cause]) for one in found.restarts],
     )  # fmt: skip

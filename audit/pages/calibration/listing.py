@@ -28,7 +28,8 @@ from memory.calibration.queries.verdicts import SegmentRow, segments
 MOST = 50
 CSV_COLUMNS = (
     "source_family", "relation_type", "run_id", "verdict", "since", "confidence", "came_true", "labels", "pending",
-    "labels_needed", "evidence_nats", "evidence_threshold_nats", "alarms_open",
+    "labels_needed", "evidence_nats", "evidence_threshold_nats", "alarms_open", "bets", "bets_per_lane",
+    "outside_bands",
 )  # fmt: skip
 
 
@@ -97,6 +98,7 @@ def _cells(row: SegmentRow) -> dict[str, Any]:
         "run_id": named(row.run_id), "verdict": row.verdict, "since": row.since, "labels": row.n_labeled,
         "pending": row.n_pending, "labels_needed": row.n_needed, "evidence_nats": f"{row.watch.log_evidence:.4f}",
         "evidence_threshold_nats": f"{row.watch.evidence_threshold:.4f}", "alarms_open": len(row.standing),
+        "bets": row.watch.n_bets, "bets_per_lane": f"{row.watch.bets_per_lane:.2f}", "outside_bands": row.is_outside,
     }  # fmt: skip
     if row.lean is not None:
         found |= {"confidence": f"{row.lean.confidence:.4f}", "came_true": f"{row.lean.accuracy:.4f}"}
@@ -117,7 +119,8 @@ def _line(visit: Visit, row: SegmentRow) -> Line:
 
 def _told(rows: list[SegmentRow]) -> str:
     """The verdicts counted, in one line."""
-    words = (("alarm", "with an alarm"), ("calibrated", "calibrated"), ("too_few", "with too few labels to say"))
+    words = (("alarm", "with an alarm"), ("no_alarm", "without an alarm yet"), ("calibrated", "calibrated"),
+             ("too_few", "with too few labels to say"))  # fmt: skip
     counted = [(sum(row.verdict == verdict for row in rows), said) for verdict, said in words]
     return ", ".join(f"{count(n)} {said}" for n, said in counted if n)
 
@@ -147,7 +150,8 @@ def _range(start: int, n_shown: int, n_all: int) -> str:
 
 def _empty(visit: Visit) -> dict[str, Any]:
     if not visit.at.is_now:
-        return {"kind": "not_then", "source_url": "", "first": None, "last": None}
+        how = "What is watched now is on this page at the present; a point in time shows what was watched by then."
+        return {"kind": "nothing_yet", "title": "No forecast was watched by then", "how": how, "action": None}
     how = "A monitor run is opened by PUT /monitors; observations that name it are kept as forecasts, and each label "
     how += "that comes for one is scored."
     return {"kind": "nothing_yet", "title": "No forecast is watched yet", "how": how, "action": None}

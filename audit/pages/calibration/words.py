@@ -28,12 +28,33 @@ class VerdictWords:
 
 
 def verdict_of(row: SegmentRow) -> VerdictWords:
-    """ "calibrated", "too few to say (7 of 30)", "alarm since 3 Nov 2026: over-confident at 0.92"."""
+    """ "calibrated", "too few to say (7 of 30)", "no alarm yet: 3 bets of 30".
+
+    "alarm since 3 Nov 2026: over-confident at 0.92".
+    """
     if row.verdict == "too_few":
         return VerdictWords("too_few", f"too few to say ({count(row.n_labeled)} of {count(row.n_needed)})")
-    if row.verdict == "calibrated" or row.since is None:
+    if row.verdict == "calibrated":
         return VerdictWords("calibrated", "calibrated")
+    if row.since is None:
+        return VerdictWords("no_alarm", no_alarm_words(row))
     return VerdictWords("alarm", f"alarm since {day_words(row.since)}{lean_words(row.lean)}")
+
+
+def no_alarm_words(row: SegmentRow) -> str:
+    """Why silence is no "calibrated": "no alarm yet: 50 forecasts overlap, so about 8 bets each".
+
+    A window outside its bands comes first: "outside its bands, no alarm yet".
+    """
+    said = "outside its bands, no alarm yet" if row.is_outside else "no alarm yet"
+    if row.has_power:
+        return said if row.is_outside else f"{said}: no forecast of the window can be scored"
+    n_bets, each = row.watch.n_bets, row.watch.bets_per_lane
+    n_lanes = round(n_bets / each) if each else 0
+    if n_lanes > 1:
+        return f"{said}: {count(n_lanes)} forecasts overlap, so about {count(round(each))} bets each"
+    bets = f"{count(n_bets)} bet{'' if n_bets == 1 else 's'} of {count(row.n_needed)}"
+    return f"{said}: {bets}{' since it began again' if row.watch.epoch > 1 else ''}"
 
 
 def lean_words(lean: Lean | None) -> str:

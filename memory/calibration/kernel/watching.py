@@ -3,6 +3,7 @@
 - A function of the forecasts as issued, the labels as they came and the restarts, in their common order: replaying
   these gives the same state to the last bit.
 - The first label of a forecast bets; a correction never does.
+- A correction after an alarm is noted once, and the processes go on; the epoch after it counts one further.
 - Evidence crosses once in an epoch. Change crosses whenever its sum reaches the threshold, and starts again.
 - Order (are the scores exchangeable?) is shown and raises no alarm: data may become harder while forecasts stay true.
 """
@@ -36,13 +37,18 @@ _HEAD = struct.Struct("<10q")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The logs after a label and what they are held against; which of the two processes crossed with it."""
+    """The logs after a label and what they are held against; which of the two processes crossed with it.
+
+    n_bets, bets_per_lane : of this epoch, as the watch has them.
+    """
 
     log_evidence: float
     log_change: float
     log_order: float
     evidence_threshold: float
     change_threshold: float
+    n_bets: int = 0
+    bets_per_lane: float = 0.0
     is_miscalibrated: bool = False
     is_changed: bool = False
 
@@ -51,13 +57,14 @@ class Step:
 class Watch:
     """The state of a segment. Logs: evidence (streams, N_EVIDENCE), change (streams, N_CHANGE), order (N_ORDER).
 
-    `has_crossed`: evidence has, in this epoch; `has_alarmed`: either has.
+    `has_crossed`: evidence has, in this epoch; `has_alarmed`: either has; `is_noted`: a correction after that is.
     """
 
     dealer: Dealer = field(default_factory=Dealer)
     epoch: int = 1
     has_crossed: bool = False
     has_alarmed: bool = False
+    is_noted: bool = False
     n_bets: int = 0
     steps: Labels = field(default_factory=lambda: np.zeros(0, np.int64))
     evidence: Floats = field(default_factory=lambda: np.zeros((0, bets.N_EVIDENCE)))
@@ -89,6 +96,15 @@ class Watch:
     def evidence_threshold(self) -> float:
         """The log that evidence must reach in this epoch."""
         return -float(np.log(processes.level_of(ALPHA, self.epoch)))
+
+    @property
+    def bets_per_lane(self) -> float:
+        """How many bets of this epoch the stream of a bet has, in the mean over bets; 0 before one.
+
+        Each stream must find by itself what is wrong, so this and not the number of labels is what power rests on.
+        """
+        n_bets = int(self.steps.sum())
+        return float((self.steps**2).sum()) / n_bets if n_bets else 0.0
 
     def label(self, forecast: Floats, truth: int, *, place: int, n_issued: int, chance: float, n_segments: int) -> Step:
         """Take the first label of a forecast.
@@ -124,13 +140,24 @@ class Watch:
 
     def _step(self, n_segments: int) -> Step:
         return Step(
-            self.log_evidence, self.log_change, self.log_order, self.evidence_threshold, change_threshold(n_segments)
-        )
+            self.log_evidence, self.log_change, self.log_order, self.evidence_threshold, change_threshold(n_segments),
+            int(self.steps.sum()), self.bets_per_lane,
+        )  # fmt: skip
+
+    def note_correction(self) -> int | None:
+        """A first label is corrected: the number of the epoch that is set apart for it, once after an alarm.
+
+        Nothing begins again, and what the processes hold stays. None where no alarm was told, or one is noted.
+        """
+        if not self.has_alarmed or self.is_noted:
+            return None
+        self.is_noted = True
+        return self.epoch + 1
 
     def restart(self) -> None:
         """Begin the next epoch: both processes start again, evidence with a smaller share of its level."""
-        self.epoch += 1
-        self.has_crossed = self.has_alarmed = False
+        self.epoch += 2 if self.is_noted else 1
+        self.has_crossed = self.has_alarmed = self.is_noted = False
         self.steps[:] = 0
         self.evidence[:] = NEVER
         self.change[:] = NEVER
@@ -167,8 +194,9 @@ class Watch:
         """The state as bytes."""
         dealer = self.dealer
         head = _HEAD.pack(
-            len(dealer.holders), len(self.steps), self.epoch, self.has_crossed, self.has_alarmed, self.n_bets,
-            self.n_ranked, dealer.dealt, dealer.n_passed_over, dealer.n_expired,
+            len(dealer.holders), len(self.steps), self.epoch, self.has_crossed,
+            self.has_alarmed + 2 * self.is_noted, self.n_bets, self.n_ranked, dealer.dealt, dealer.n_passed_over,
+            dealer.n_expired,
         )  # fmt: skip
         held = np.array(dealer.holders, np.int64)
         return head + b"".join(
@@ -188,8 +216,9 @@ class Watch:
         logs = np.frombuffer(packed, np.float64, offset=_HEAD.size + 8 * n_whole).copy()
         order, evidence, change = np.split(logs, [bets.N_ORDER, bets.N_ORDER + n_steps * bets.N_EVIDENCE])
         return cls(
-            Dealer(whole[:n_holders].tolist(), dealt, passed, expired), epoch, bool(crossed), bool(alarmed), n_bets,
-            whole[n_holders : n_holders + n_steps].copy(), evidence.reshape(n_steps, bets.N_EVIDENCE),
+            Dealer(whole[:n_holders].tolist(), dealt, passed, expired), epoch, bool(crossed), bool(alarmed & 1),
+            bool(alarmed & 2), n_bets, whole[n_holders : n_holders + n_steps].copy(),
+            evidence.reshape(n_steps, bets.N_EVIDENCE),
             change.reshape(n_steps, bets.N_CHANGE), order, n_ranked, whole[n_holders + n_steps :].copy(),
         )  # fmt: skip
 

@@ -139,7 +139,9 @@ class _Desk:
         forecasts = [] if found is None else self.scoring.forecasts.get(found.id, [])
         if found is None or not forecasts:
             raise NotFound(
-                f"The observation {document.observation_id[:60]} is not tracked: it stands in no monitor run.",
+                f"The observation {document.observation_id[:60]} is not tracked: it stands in no monitor run. Open one "
+                "by PUT /monitors/{run_id}; it keeps the forecasts of observations that come after it, and of none "
+                "before.",
                 observation_id=document.observation_id[:200],
             )
         if all(forecast.posterior is None for forecast in forecasts):

@@ -1,4 +1,4 @@
-"""What a label brings about in its own entry: a reference that is locked, an alarm, a process that begins again.
+"""What a label brings about in its own entry: a reference that is locked, an alarm, a correction after one.
 
 An alarm is opened once: while one of the same instrument stands open for a family, another is not.
 """
@@ -35,7 +35,7 @@ def drafts_of(entry: OpenEntry, events: Iterable[Event]) -> list[Draft]:
 
 
 def restart_draft(key: Key, *, epoch: int, cause: str) -> Draft:
-    """The processes of a family begin again, as this epoch."""
+    """The processes of a family begin again as this epoch, or a correction sets it apart."""
     id = ids.new_id()
     values = {"id": id, **_segment(key), "cause": cause, "epoch": epoch}
     return Draft("process_restart", id, ProcessRestart, values)

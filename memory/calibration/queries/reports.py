@@ -46,14 +46,16 @@ def report(
     cut = cut_of(at, as_of)
     scope = Scope(_namespace(at), relation_type, source_family, cut.as_of)
     relation, family = _named(at, relation_type), _named(at, source_family)
+    unknown = _unknown(at, run, relation_type=(relation_type, relation), source_family=(source_family, family))
+    audit = None if profile == "compat" else {**(_point(at, profile) or {}), **unknown}
     if (relation_type is not None and relation is None) or (source_family is not None and family is None):
-        return reporting.report(run.config, scope=scope, segments=[], audit=_point(at, profile))
+        return reporting.report(run.config, scope=scope, segments=[], audit=audit)
     rows = reading.segments_of(
         at.namespace, run=run.id, relation=relation, families=[EVERY_FAMILY if family is None else family]
     )
     texts = names_of(at.namespace, [row.relation_type for row in rows])
     segments = [_segment(at, run, row, texts, profile=profile, cut=cut) for row in rows]
-    return _document(run, scope, segments, audit=_point(at, profile))
+    return _document(run, scope, segments, audit=audit)
 
 
 def tree(at: AsOf, *, run_id: str, profile: Profile, as_of: float | None = None) -> Document:
@@ -87,6 +89,17 @@ def _namespace(at: AsOf) -> str:
 
 def _named(at: AsOf, text: str | None) -> UUID | None:
     return None if text is None else name_ids(at.namespace, [text]).get(text)
+
+
+def _unknown(at: AsOf, run: Run, **asked: tuple[str | None, UUID | None]) -> Document:
+    """Which of the names asked about no forecast of the run has at the point; nothing where all have one."""
+    rows = SegmentState.objects.filter(namespace=at.namespace, monitor_run=run.id, first_seq__lte=at.seq)
+    told = [
+        column
+        for column, (text, name) in asked.items()
+        if text is not None and (name is None or not rows.filter(**{column: name}).exists())
+    ]
+    return {"unknown": told} if told else {}
 
 
 def cut_of(at: AsOf, as_of: float | None) -> Cut:

@@ -2,6 +2,8 @@
 
 Invariants
 - A segment stands as it stood at the point: its labels, its processes, its alarms.
+- "calibrated" needs power and agreement: as many bets in the lane of a bet as the fewest labels that are judged, and a
+  window within its bands. Without either the verdict is that no alarm was told yet.
 - A window of less than the fewest labels says nothing; the reference stands in for a current one that is too short.
 - Running sums serve where nothing came later than the point; else the windows that are shown are read, in one query.
 """
@@ -21,6 +23,7 @@ from memory.base.errors import NotFound
 from memory.beliefs.models import MonitorRun
 from memory.calibration.issuing import Key, key_of
 from memory.calibration.kernel import metrics as scores
+from memory.calibration.kernel.bands import is_outside
 from memory.calibration.kernel.discovery import discoveries
 from memory.calibration.kernel.sums import ExactSums
 from memory.calibration.kernel.watching import ALPHA, change_threshold
@@ -29,9 +32,9 @@ from memory.calibration.members import Member, summed
 from memory.calibration.models import EVERY_FAMILY, SegmentState
 from memory.calibration.queries.alarms import AlarmRow, alarms, segment_alarms
 from memory.calibration.queries.runs import Run, as_run
-from memory.calibration.queries.watches import WatchRow, evidence_threshold
+from memory.calibration.queries.watches import CLOSING, WatchRow, evidence_threshold
 
-Verdict = Literal["too_few", "calibrated", "alarm"]
+Verdict = Literal["too_few", "no_alarm", "calibrated", "alarm"]
 Window = Literal["reference", "current"]
 
 _OF = (
@@ -41,7 +44,7 @@ _OF = (
 _SEGMENTS = f"""
 SELECT {{segment}}, {{run}}, COALESCE(run.text, ''), COALESCE(relation.text, ''), COALESCE(family.text, ''),
     s.n_segments, t.n_tracked, last.place_in_family, last.seq, last.item, last.log_evidence, last.log_change,
-    last.log_order, p.epoch, p.seq, p.item
+    last.log_order, last.n_bets, last.bets_per_lane, p.epoch, p.seq, p.item
 FROM (SELECT m.*, count(*) OVER (PARTITION BY m.monitor_run) AS n_segments FROM memory_segmentstate m
     WHERE m.namespace_id = %s AND m.source_family <> %s AND m.first_seq <= %s) s
 JOIN memory_monitorrun r ON r.namespace_id = s.namespace_id AND r.id = s.monitor_run
@@ -56,7 +59,8 @@ LEFT JOIN memory_labelstate last ON last.namespace_id = s.namespace_id AND last.
     AND last.label = (SELECT l.label FROM memory_labelstate l WHERE {_OF.format(a="l")}
         AND l.is_first AND l.seq <= %s ORDER BY l.place_in_family DESC LIMIT 1)
 LEFT JOIN memory_processrestart p ON {_OF.format(a="p")}
-    AND p.epoch = (SELECT max(q.epoch) FROM memory_processrestart q WHERE {_OF.format(a="q")} AND q.seq <= %s)
+    AND p.epoch = (SELECT max(q.epoch) FROM memory_processrestart q WHERE {_OF.format(a="q")} AND q.cause = '{CLOSING}'
+        AND q.seq <= %s)
 {{condition}}
 ORDER BY r.seq, s.relation_type, s.source_family
 """
@@ -80,6 +84,7 @@ class Lean:
 class SegmentRow:
     """One family of a run: its verdict first. `sums` are those of the window that is shown, None with too few labels.
 
+    `is_outside`: that window lies outside its bands by more than chance.
     `is_listed`: it stands in the list of all segments whose rate of false ones is controlled.
     """
 
@@ -95,6 +100,7 @@ class SegmentRow:
     alarms: tuple[AlarmRow, ...] = ()
     lean: Lean | None = None
     sums: ExactSums | None = None
+    is_outside: bool = False
 
     @property
     def key(self) -> Key:
@@ -108,6 +114,11 @@ class SegmentRow:
     def n_needed(self) -> int:
         """The fewest labels that anything is said of."""
         return self.run.config.min_current_size
+
+    @property
+    def has_power(self) -> bool:
+        """Whether the lane of a bet, in the mean, has as many bets as the fewest labels that anything is said of."""
+        return self.watch.bets_per_lane >= self.n_needed
 
     @property
     def n_pending(self) -> int:
@@ -139,29 +150,24 @@ class SegmentRow:
 
 
 def segments(at: AsOf) -> list[SegmentRow]:
-    """Every family of every run at the point: alarms first, then by the evidence against them.
-
-    Sums and leans are those of the first row and of all with an alarm; the others have them where they cost nothing.
-    """
+    """Every family of every run at the point: alarms first, what lies outside its bands, then by the evidence."""
     told: dict[Key, list[AlarmRow]] = {}
     for alarm in alarms(at):
         told.setdefault(alarm.key, []).append(alarm)
-    found = [_judged(row, told.get(row.key, ())) for row in _rows(at)]
+    found = [_judged(row, told.get(row.key, ())) for row in _summed(at, _rows(at))]
     listed = set(discoveries([row.watch.log_evidence for row in found], rate=ALPHA)) if found else set()
     found = [replace(row, is_listed=position in listed) for position, row in enumerate(found)]
-    found.sort(key=lambda row: (row.verdict != "alarm", -row.watch.log_evidence, row.source_family))
-    wanted = {row.key for row in found if row.verdict == "alarm"} | {row.key for row in found[:1]}
-    return _summed(at, found, wanted)
+    found.sort(key=lambda row: (row.verdict != "alarm", not row.is_outside, -row.watch.log_evidence, row.source_family))
+    return found
 
 
 def segment(at: AsOf, key: Key) -> SegmentRow:
     """One family of a run.   Raises NotFound."""
     condition = "WHERE s.monitor_run = %s AND s.relation_type = %s AND s.source_family = %s"
-    rows = _rows(at, condition, key)
+    rows = _summed(at, _rows(at, condition, key))
     if not rows:
         raise NotFound(f"There is no such segment of forecasts {at.words}.")
-    (found,) = _summed(at, [_judged(rows[0], segment_alarms(at, rows[0].state)[::-1])], {key})
-    return found
+    return _judged(rows[0], segment_alarms(at, rows[0].state)[::-1])
 
 
 def lean_of(sums: ExactSums, *, n_bins: int) -> Lean:
@@ -183,11 +189,12 @@ def _row(values: Sequence[Any]) -> SegmentRow:
     n, m = len(SegmentState._meta.concrete_fields), len(MonitorRun._meta.concrete_fields)
     state, run = sql.loaded(SegmentState, values[:n]), sql.loaded(MonitorRun, values[n : n + m])
     run_id, relation, family, n_segments, n_tracked, n_labeled, seq, item, *logs = values[n + m :]
-    log_evidence, log_change, log_order, epoch, restart_seq, restart_item = logs
+    log_evidence, log_change, log_order, n_bets, per_lane, epoch, restart_seq, restart_item = logs
     is_fresh = seq is None or (restart_seq is not None and (restart_seq, restart_item) > (seq, item))
     watch = WatchRow(
         epoch or 1, 0.0 if is_fresh else log_evidence or 0.0, evidence_threshold(epoch or 1),
         None if is_fresh else log_change, change_threshold(n_segments), log_order or 0.0,
+        0 if is_fresh else n_bets or 0, 0.0 if is_fresh else per_lane or 0.0,
     )  # fmt: skip
     return SegmentRow(
         state, as_run(run, run_id), relation, family, "calibrated", n_tracked or 0, n_labeled or 0, False, watch
@@ -195,12 +202,17 @@ def _row(values: Sequence[Any]) -> SegmentRow:
 
 
 def _judged(row: SegmentRow, told: Sequence[AlarmRow]) -> SegmentRow:
+    verdict: Verdict = "calibrated"
     if any(alarm.is_open for alarm in told):
-        return replace(row, verdict="alarm", alarms=tuple(told))
-    return replace(row, verdict="too_few" if row.n_labeled < row.n_needed else "calibrated", alarms=tuple(told))
+        verdict = "alarm"
+    elif row.n_labeled < row.n_needed:
+        verdict = "too_few"
+    elif row.is_outside or not row.has_power or row.sums is None:
+        verdict = "no_alarm"
+    return replace(row, verdict=verdict, alarms=tuple(told))
 
 
-def _summed(at: AsOf, rows: Sequence[SegmentRow], wanted: set[Key]) -> list[SegmentRow]:
+def _summed(at: AsOf, rows: Sequence[SegmentRow]) -> list[SegmentRow]:
     """The rows with the sums of the windows that are shown."""
     asked: dict[Key, Span] = {}
     found: dict[Key, ExactSums | None] = {}
@@ -210,7 +222,7 @@ def _summed(at: AsOf, rows: Sequence[SegmentRow], wanted: set[Key]) -> list[Segm
         if row.state.seq <= at.seq:
             held = bytes(row.state.current if row.window == "current" else row.state.reference)
             found[row.key] = ExactSums.unpacked(held) if held else None
-        elif row.key in wanted:
+        else:
             asked[row.key] = row.span_of(row.window)
     bins = {row.key: row.run.config.ece_bins for row in rows}
     found |= {key: summed(members, n_bins=bins[key]) for key, members in _members(at, asked).items()}
@@ -220,7 +232,11 @@ def _summed(at: AsOf, rows: Sequence[SegmentRow], wanted: set[Key]) -> list[Segm
 def _leaning(row: SegmentRow, sums: ExactSums | None) -> SegmentRow:
     if sums is None or not scores.n_rows(sums):
         return row
-    return replace(row, sums=sums, lean=lean_of(sums, n_bins=row.run.config.ece_bins))
+    n_bins = row.run.config.ece_bins
+    bins = scores.bins_of(sums, n_bins=n_bins)
+    return replace(
+        row, sums=sums, lean=lean_of(sums, n_bins=n_bins), is_outside=is_outside(bins.n, bins.confidence, bins.accuracy)
+    )  # fmt: skip
 
 
 def _members(at: AsOf, spans: Mapping[Key, Span]) -> dict[Key, list[Member]]:

@@ -18,12 +18,19 @@ from memory.calibration.models import EVERY_FAMILY, LabelState, ProcessRestart, 
 
 POINTS = 2_000
 RECENT = 1_000
+BEYOND = 10.0
+"""Lags of more than so many ninth deciles lie beyond what a figure of them shows."""
+
+CLOSING = "closing"
 SHARES = tuple(round(0.05 * step, 2) for step in range(1, 21))
 
 
 @dataclass(frozen=True, slots=True)
 class WatchRow:
-    """Logs in nats after the last label; `log_change` is None before the first bet of an epoch."""
+    """Logs in nats after the last label; `log_change` is None before the first bet of an epoch.
+
+    `n_bets` of this epoch; `bets_per_lane`: in the lane of a bet, in the mean. Forecasts that overlap share no lane.
+    """
 
     epoch: int
     log_evidence: float
@@ -31,6 +38,8 @@ class WatchRow:
     log_change: float | None
     change_threshold: float
     log_order: float
+    n_bets: int = 0
+    bets_per_lane: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +55,10 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """The processes began again after this many labels; evidence is held against the threshold from then on."""
+    """The processes began again after this many labels, or a label was corrected after an alarm then.
+
+    Evidence is held against the threshold from then on.
+    """
 
     n_labels: int
     seq: int
@@ -68,17 +80,22 @@ class Course:
 
 @dataclass(frozen=True, slots=True)
 class Lag:
-    """Seconds from observation to label over the last labels. The curve has (seconds, share labelled by then)."""
+    """Seconds from observation to label over the last labels. The curve has (seconds, share labelled by then).
+
+    `n_beyond` lags are longer than `bound`, which a few claimed instants, however far, do not move.
+    """
 
     n: int
     median: float
     ninth_decile: float
     curve: list[tuple[float, float]]
+    bound: float = 0.0
+    n_beyond: int = 0
 
 
 def standing_watch(at: AsOf, segment: SegmentState) -> WatchRow:
     """The processes of a family at the point."""
-    restarts = _restarts(at, segment)
+    restarts = [row for row in _restarts(at, segment) if row.cause == CLOSING]
     last = _labels(at, segment).order_by("-place_in_family").first()
     epoch = restarts[-1].epoch if restarts else 1
     is_fresh = last is None or (bool(restarts) and (restarts[-1].seq, restarts[-1].item) > (last.seq, last.item))
@@ -89,6 +106,8 @@ def standing_watch(at: AsOf, segment: SegmentState) -> WatchRow:
         None if is_fresh or last is None else last.log_change,
         change_threshold(_n_segments(at, segment)),
         0.0 if last is None else last.log_order or 0.0,
+        0 if is_fresh or last is None else last.n_bets or 0,
+        0.0 if is_fresh or last is None else last.bets_per_lane or 0.0,
     )
 
 
@@ -104,11 +123,12 @@ def course(at: AsOf, segment: SegmentState, *, n_points: int = POINTS) -> Course
     if rows and points[-1].n_labels != rows[-1][0]:
         points.append(Point(*rows[-1]))
     places = np.array([row[1] for row in rows], np.int64)
-    restarts = [
-        Restart(int(np.searchsorted(places, row.seq, side="right")), row.seq, row.cause, row.epoch,
-                evidence_threshold(row.epoch))
-        for row in _restarts(at, segment)
-    ]  # fmt: skip
+    restarts = list[Restart]()
+    epoch = 1
+    for row in _restarts(at, segment):
+        epoch = row.epoch if row.cause == CLOSING else epoch
+        place = int(np.searchsorted(places, row.seq, side="right"))
+        restarts.append(Restart(place, row.seq, row.cause, row.epoch, evidence_threshold(epoch)))
     return Course(points, restarts, evidence_threshold(1), change_threshold(_n_segments(at, segment)), len(rows))
 
 
@@ -124,8 +144,14 @@ def label_lag(at: AsOf, segment: SegmentState, *, n_recent: int = RECENT) -> Lag
     )
     if not rows:
         return None
-    told = np.quantile(np.array([lag for (lag,) in rows]), [0.5, 0.9, *SHARES])
-    return Lag(len(rows), float(told[0]), float(told[1]), list(zip(told[2:].tolist(), SHARES, strict=True)))
+    lags = np.array([lag for (lag,) in rows])
+    # Quantiles are lags that came: between two of them one that is absurd would spoil its neighbours too.
+    told = np.quantile(lags, [0.5, 0.9, *SHARES], method="inverted_cdf")
+    bound = BEYOND * max(float(told[1]), 1.0)
+    return Lag(
+        len(rows), float(told[0]), float(told[1]), list(zip(told[2:].tolist(), SHARES, strict=True)), bound,
+        int((lags > bound).sum()),
+    )  # fmt: skip
 
 
 def _labels(at: AsOf, segment: SegmentState) -> Any:
