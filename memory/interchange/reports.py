@@ -59,8 +59,11 @@ def _lines(report: Report) -> Iterator[str]:
     counts = report.counts
     would = " would take" if report.is_dry_run else " took"
     yield f"source {report.source}"
+    is_beliefs = report.format == "posterior"
+    noun = "observation" if is_beliefs else "record"
+    also = _n(counts["n_labels"], "label") if is_beliefs else _n(counts["n_edges"], "edge")
     yield (
-        f"  {_n(counts['n_records'], 'record')} ({counts['n_live']} live), {_n(counts['n_edges'], 'edge')}, "
+        f"  {_n(counts['n_records'], noun)} ({counts['n_live']} live), {also}, "
         f"{len(report.targets)} of {_n(len(counts['by_namespace']), 'namespace')}"
     )
     for other, shared in report.resembles.items():
@@ -69,8 +72,11 @@ def _lines(report: Report) -> Iterator[str]:
     for name, target in report.targets.items():
         one = by_target[target]
         entry = f", entry {one.seq}" if one.seq is not None else ""
+        also = _n(one.n_edges, "edge")
+        if is_beliefs:
+            also = f"{_n(one.n_labels, 'label')}, {_n(one.n_revocations, 'revocation')}"
         yield (
-            f"{name} -> {target}{would} {_n(one.n_records, 'record')}, {_n(one.n_edges, 'edge')}, "
+            f"{name} -> {target}{would} {_n(one.n_records, noun)}, {also}, "
             f"{_n(one.n_findings, 'finding')} ({one.n_quarantined} quarantined); {one.n_skipped} here before{entry}"
         )
     yield from _code_lines(told_codes(report.codes))

@@ -31,12 +31,14 @@ from memory.interchange.contextfs.operations import Options, Report
 from memory.interchange.models import ImportedRow, ImportFinding, ImportRun
 from memory.interchange.operations import import_file
 from memory.interchange.posterior.reader import read_store
+from memory.interchange.reports import as_text
 from memory.ledger.models import Content, Entry, Namespace
 from memory.ledger.operations.erasing import erase
 from memory.ledger.queries import asof
 from memory.ledger.queries.contents import contents_of
 from memory.ledger.queries.verification import scan
 from memory.management.posterior.running import run
+from memory.management.refusals import Found
 from tests.beliefs.test_capsule import close
 from tests.browsers import browser
 from tests.contract.callers import caller, places
@@ -221,8 +223,9 @@ def test_imported_again_a_store_adds_nothing_and_grown_it_adds_what_is_new(peer:
     )
     harness.record_outcome("late", "2", labeled_at=500.0, outcome_event_id="late/1")
     store.revoke("team:9", 170.0)
+    assert " would take 1 observation, 1 label, 1 revocation, 0 findings" in as_text(taken(peer, dry_run=True))
     (grown,) = taken(peer).applied
-    assert (grown.n_records, grown.n_findings) == (1, 0)
+    assert (grown.n_records, grown.n_labels, grown.n_revocations, grown.n_findings) == (1, 1, 1, 0)
     assert Revocation.objects.filter(namespace=here()).count() == 2
     both_answer_alike(peer, "team", "team")
 
@@ -312,6 +315,8 @@ def test_laws_are_named_by_the_importer_and_must_be_those_of_the_store(peer: Pat
         taken(peer, laws={"phase": "cyclic:4"})
     with pytest.raises(Invalid, match="no_such"):
         taken(peer, laws=LAWS | {"no_such": "s3"})
+    with pytest.raises(Invalid, match="by these nothing of it stands"):
+        taken(peer, laws={"phase": "cyclic:5", "turn": "cyclic:6"})
     assert not Namespace.objects.exists()
     other = taken(peer, laws={"phase": "cyclic:4", "turn": "cyclic:6"})
     assert other.codes["law-differs"] == 20
@@ -340,9 +345,12 @@ def test_the_command_takes_laws_from_files(peer: Path, tmp_path: Path, capsys: p
     law.write_text(json.dumps(cyclic_law(4).to_dict()))
     call_command("import", "posterior", str(peer), namespace="team", law=[f"phase={law}", "turn=s3"], verbosity=0)
     told = capsys.readouterr().out
-    assert "team -> team took 41 records" in told
+    assert "team -> team took 41 observations, 19 labels, 1 revocation" in told
     assert "claims" not in told
     assert Observation.objects.filter(namespace=here()).count() == 41
+    with pytest.raises(Found, match="20 observations were written by another law") as found:
+        call_command("import", "posterior", str(peer), namespace="other", law=["phase=cyclic:4", "turn=cyclic:6"])
+    assert found.value.returncode == 3
 
 
 def test_an_owner_imports_an_upload_and_attests_its_laws(peer: Path, home: Path) -> None:
@@ -371,7 +379,7 @@ def test_an_owner_brings_a_store_in_by_the_form(peer: Path, home: Path) -> None:
     assert "none for phase, turn" in words(lawless.text)
     assert sent_form(client, peer.read_bytes(), format="posterior", laws="phase").status_code == 422
     address = looked_at(client, peer.read_bytes(), **sent)
-    assert "Import 41 records into 1 namespace" in words(client.get(address).text)
+    assert "Import 41 observations, 19 labels into 1 namespace" in words(client.get(address).text)
     answer = client.post(act(address, "import"), follow=True)
     entered = ImportRun.objects.get(namespace=world.namespace)
     assert f'href="/imports/{entered.id}?ns=acme"' in answer.text

@@ -111,6 +111,10 @@ class ExportForm(forms.Form):
     until = _text("To", attributes=INSTANT, help_text="Entries before this instant.")
     more = ("focus", "agent", "run", "since", "until")
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        # It stands beside the form of an upload, which has a format too.
+        super().__init__(*args, **{"auto_id": "export_%s", **kwargs})
+
     def clean_focus(self) -> str:
         return self._id("focus")
 

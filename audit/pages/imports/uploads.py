@@ -51,29 +51,33 @@ def task(request: HttpRequest, visit: Visit, job: UUID) -> HttpResponse:
         "problem": problem_of(request, jobs.refusal(found)) if found.state == "failed" else None,
         **polling(request, found),
         "may_own": visit.actor.may("own") and visit.frame.can_write,
-        **(_report(found.outcome) if found.state == "done" else {}),
+        **(_report(found.outcome, format=asked.format) if found.state == "done" else {}),
     }
     return render(request, "imports/task.html#task" if is_partial(request) else "imports/task.html", context)
 
 
-def _report(report: Mapping[str, Any]) -> dict[str, Any]:
+def _report(report: Mapping[str, Any], *, format: str) -> dict[str, Any]:
     """What the import says, target by target and code by code."""
+    is_beliefs = format == "posterior"
+    page = "beliefs" if is_beliefs else "records"
     sources = {target: source for source, target in report["targets"].items()}
     rows = [
         {
             **one, "source": sources.get(one["namespace"], ""),
             "url": f"/imports/{one['run']}?ns={one['namespace']}" if one["run"] else "",
-            "records_url": f"/records?ns={one['namespace']}" if one["run"] else "",
+            "records_url": f"/{page}?ns={one['namespace']}" if one["run"] else "",
         }
         for one in report["applied"]
     ]  # fmt: skip
-    names = ("n_records", "n_edges", "n_quarantined", "n_findings", "n_skipped")
-    total = {name: sum(one[name] for one in report["applied"]) for name in names}
+    names = ("n_records", "n_edges", "n_labels", "n_revocations", "n_quarantined", "n_findings", "n_skipped")
+    total = {name: sum(one.get(name, 0) for one in report["applied"]) for name in names}
+    new = ("n_records", "n_edges", "n_labels", "n_revocations", "n_findings")
     return {
         "report": report,
+        "is_beliefs": is_beliefs,
         "rows": rows,
         "total": total,
-        "is_nothing_new": not (total["n_records"] or total["n_edges"] or total["n_findings"]),
+        "is_nothing_new": not any(total[name] for name in new),
         "resembles": [f"{count(shared)} rows coincide with {other}" for other, shared in report["resembles"].items()],
     }
 

@@ -55,7 +55,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """What one target took: the entry and the import, None where nothing was new."""
+    """What one target took: the entry and the import, None where nothing was new. Where a store of beliefs came in,
+    `n_records` are observations."""
 
     namespace: str
     seq: int | None
@@ -65,6 +66,8 @@ class Applied:
     n_findings: int
     n_skipped: int
     run: UUID | None = None
+    n_labels: int = 0
+    n_revocations: int = 0
 
 
 @dataclass(slots=True)

@@ -84,6 +84,7 @@ class Report:
     resembles: Mapping[str, int]
     reconciliation: Reconciliation
     preview: tuple[Preview, ...] = ()
+    format: str = "contextfs"
 
 
 @dataclass(frozen=True, slots=True)

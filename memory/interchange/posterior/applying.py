@@ -63,6 +63,8 @@ class _Taken:
     ids: dict[str, UUID] = field(default_factory=dict)
     n_observations: int = 0
     n_skipped: int = 0
+    n_labels: int = 0
+    n_revocations: int = 0
 
 
 def raw_of(row: Row) -> dict[str, Any]:
@@ -78,7 +80,7 @@ def apply(by: Actor, target: Target, plan: NamespacePlan) -> Applied:
     Appends: `change_setting` where the profile is another one, `register`, `monitor`, `observe`, `revoke`, `label`, and
     `import`, which holds the rows; none of them where nothing is new. Raises Conflict (another law or configuration).
     """
-    known = standing(target.namespace, source=target.source, keys=_keys(plan))
+    known = standing(target.namespace, source=target.source, keys=keys(plan))
     taken = _Taken()
     _found_profile(by)
     _bind(by, plan, known, taken)
@@ -92,11 +94,13 @@ def apply(by: Actor, target: Target, plan: NamespacePlan) -> Applied:
         # The profile alone is no reason for an entry.
         transaction.set_rollback(True)
     return Applied(
-        target.namespace.name, seq, taken.n_observations, 0, n_quarantined, n_findings, taken.n_skipped, run=run
+        target.namespace.name, seq, taken.n_observations, 0, n_quarantined, n_findings, taken.n_skipped, run=run,
+        n_labels=taken.n_labels, n_revocations=taken.n_revocations,
     )  # fmt: skip
 
 
-def _keys(plan: NamespacePlan) -> Iterator[sources.Key]:
+def keys(plan: NamespacePlan) -> Iterator[sources.Key]:
+    """The place of every row that the plan takes."""
     for row in plan.shared.values():
         yield row.place
     for planned in plan.observations:
@@ -194,11 +198,12 @@ def _revoke(by: Actor, plan: NamespacePlan, known: Standing, taken: _Taken) -> N
             continue
         asked = RevocationDocument(at=planned.revoked_at, reason=NOTE, cascade="record", reexpose=True)
         try:
-            done = revoking.revoke(by, observation_id=id, asked=asked)
+            done = revoking.revoke(by, observation_id=id, asked=asked, profile="compat")
         except DomainError as error:
             if id not in taken.ids and planned.row.place in known:
                 taken.findings.append(Finding("observation-altered", (id,), error.detail, (planned.row,)))
             continue
+        taken.n_revocations += 1
         if id not in taken.ids:
             taken.rows.append((planned.row, "revocation", done.observation))
 
@@ -213,6 +218,7 @@ def _label(by: Actor, plan: NamespacePlan, known: Standing, taken: _Taken) -> No
         if isinstance(answer, DomainError):
             taken.findings.append(Finding("outcome-refused", place, answer.detail, (label.row,)))
         elif answer.id is not None:
+            taken.n_labels += 1
             taken.rows.append((label.row, "outcome", answer.id))
 
 
@@ -278,7 +284,12 @@ def would(target: str, plan: NamespacePlan, known: Standing) -> Applied:
     new = _fresh(plan.observations, known)
     n_quarantined = sum(finding.is_quarantine for finding in plan.findings)
     n_skipped = len(plan.observations) - len(new)
-    return Applied(target, None, len(new), 0, n_quarantined, len(plan.findings), n_skipped)
+    n_labels = sum(label.row.place not in known for label in plan.outcomes)
+    n_revocations = sum(one.revoked_at is not None and not _is_known(one.row, known) for one in plan.observations)
+    return Applied(
+        target, None, len(new), 0, n_quarantined, len(plan.findings), n_skipped, n_labels=n_labels,
+        n_revocations=n_revocations,
+    )  # fmt: skip
 
 
 def _fresh(planned: Sequence[PlannedObservation], known: Standing) -> list[PlannedObservation]:

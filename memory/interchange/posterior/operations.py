@@ -28,7 +28,8 @@ def import_store(
     """Import the store at `path`.
 
     by : the person or system that imports and attests the laws.   ensure, progress : as for any import.
-    Raises ForeignStoreError (not such a store), Invalid (a law that is missing or none; source namespaces), Forbidden
+    Raises ForeignStoreError (not such a store), Invalid (a law that is missing or none; laws by which nothing of the
+    store stands; source namespaces), Forbidden
     (a target that `by` does not own), Conflict (a target holds another law or configuration).
     """
     store = read_store(path)
@@ -38,14 +39,14 @@ def import_store(
     stand = targets.require_own(by, goes.values())
     source = options.source or store.fingerprint
     plans = make_plan(store.rows, laws=laws, targets=goes)
+    _require_some(plans)
     applied = []
     for index, (name, plan) in enumerate(plans.items()):
         if progress is not None:
             progress(f"applying {goes[name]}", index, len(plans))
         if dry_run:
-            keys = [planned.row.place for planned in plan.observations]
             here = stand.get(goes[name])
-            known = applying.standing(here, source=source, keys=keys) if here is not None else {}
+            known = applying.standing(here, source=source, keys=applying.keys(plan)) if here is not None else {}
             applied.append(applying.would(goes[name], plan, known))
             continue
         namespace = ensure(goes[name])
@@ -53,8 +54,16 @@ def import_store(
         applied.append(applying.apply(targets.within(by, namespace.pk), target, plan))
     return Report(
         source, store.fingerprint, store.file_sha256, goes, tuple(applied), dry_run, _counts(store, plans),
-        _codes(plans), {}, NOTHING_COMPARED,
+        _codes(plans), {}, NOTHING_COMPARED, format=applying.FORMAT,
     )  # fmt: skip
+
+
+def _require_some(plans: Mapping[str, NamespacePlan]) -> None:
+    """Refuse before anything is founded where the laws that were given are those of nothing in the store."""
+    findings = [one for plan in plans.values() for one in plan.findings if one.code == "law-differs"]
+    if findings and not any(plan.observations for plan in plans.values()):
+        expected = "the laws by which the store was written; by these nothing of it stands"
+        raise Invalid.at("law", expected=expected, got=findings[0].why, code="law_differs")
 
 
 def _laws(store: PeerStore, options: Options) -> dict[str, Law]:
@@ -83,7 +92,8 @@ def _counts(store: PeerStore, plans: Mapping[str, NamespacePlan]) -> dict[str, o
     for row in rows:
         by_namespace[str(row.cells["namespace"])] = by_namespace.get(str(row.cells["namespace"]), 0) + 1
     n_live = sum(row.cells["revoked_at"] is None for row in rows)
-    return {"n_records": len(rows), "n_live": n_live, "n_edges": 0, "by_namespace": by_namespace}
+    return {"n_records": len(rows), "n_live": n_live, "n_edges": 0, "by_namespace": by_namespace,
+            "n_labels": len(store.rows.get("monitor_outcomes", ()))}  # fmt: skip
 
 
 def _codes(plans: Mapping[str, NamespacePlan]) -> dict[str, int]:

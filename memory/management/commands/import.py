@@ -13,7 +13,7 @@ from memory.interchange.contextfs.operations import Options
 from memory.interchange.operations import IMPORTERS, import_file
 from memory.interchange.reports import as_text
 from memory.interchange.targets import owners_of
-from memory.management.refusals import DomainCommand, Refused
+from memory.management.refusals import DomainCommand, Found, Refused
 
 
 class Command(DomainCommand):
@@ -53,6 +53,11 @@ class Command(DomainCommand):
             for target in report.targets.values():
                 invite = f"`manage.py invite EMAIL --role owner --namespace {target}`"
                 self.stdout.write(f"{target} has no owner yet; {invite} makes one.")
+        if n_unread := report.codes.get("law-differs"):
+            raise Found(
+                f"{n_unread} observations were written by another law than the one given for their relation type;"
+                " they are kept as findings. Imported again with the right one, they come to stand."
+            )
 
 
 class _Told:
