@@ -49,6 +49,11 @@ def text_of(answer: Any) -> str:
     return " ".join(unescape(re.sub(r"<[^>]+>", " ", shown)).split())
 
 
+def states_of(answer: Any) -> list[str]:
+    """The badges of an observation: its own, and that of each revocation."""
+    return re.findall(r'data-state="(current|revoked|pending)"', answer.text.partition('<main id="main"')[2])
+
+
 def test_the_list_explains_a_conflict_and_puts_what_is_contradicted_first(world: World, ids: dict[str, UUID]) -> None:
     asked(world, "calm", nodes=["a", "b"])
     asked(world, "odd one")
@@ -173,7 +178,11 @@ def test_a_question_by_hand_becomes_an_address_and_a_saved_one_leads_to_its_own(
     assert "Nodes 4" in text_of(found)
     assert client.get("/beliefs/graph", {"root": "a"}).status_code == 422
     saved = client.get(f"/beliefs/saved/{asked(world)}", follow=True)
+    assert "<h1>is c like a</h1>" in saved.text.replace("<bdi>", "").replace("</bdi>", "")
     assert "rel seen from a" in text_of(saved)
+    # Another question does not go by its name.
+    other = client.get(f"{graph_url({**QUERY, 'root': 'b'}, carried=())}&saved={asked(world)}")
+    assert "is c like a" not in other.text
     assert client.get("/beliefs/graph?query={").status_code == 422
     assert client.get("/beliefs/graph?query=[]").status_code == 422
     assert client.get(graph_url({**QUERY, "relation_type": "none"}, carried=())).status_code == 404
@@ -203,6 +212,11 @@ def test_an_observation_shows_its_vectors_origin_life_and_what_came_of_it(world:
     assert "Derived from odd" in text_of(client.get(f"/beliefs/observations/{ids['echo']}"))
     gone = text_of(client.get(f"/beliefs/observations/{ids['gone']}"))
     assert "from 1970-01-01 00:00:50 UTC on" in gone
+    assert "revoked revoked" not in gone.lower()
+    assert states_of(client.get(f"/beliefs/observations/{ids['gone']}")) == ["revoked", "revoked"]
+    early = client.get(f"/beliefs/observations/{ids['gone']}?valid_at=1970-01-01T00:00:49Z", follow=True)
+    assert "will be revoked from 1970-01-01 00:00:50 UTC on" in text_of(early)
+    assert states_of(early) == ["current", "pending"]
     assert "a broken probe" in gone
     assert "bob" in gone
     assert (

@@ -20,6 +20,7 @@ from audit.navigation import CARRIED
 from memory.base.canonical import strict_loads
 from memory.base.errors import Invalid
 from memory.beliefs.kernel.questions import MAX_NODES, QueryDocument, query_document
+from memory.beliefs.kernel.reading import shown
 
 GRAPH = "/beliefs/graph"
 NAME_CHARACTERS = 512
@@ -50,10 +51,14 @@ class QuestionForm(forms.Form):
 
 def graph_url(document: Mapping[str, Any], *, carried: tuple[tuple[str, str], ...], **more: str) -> str:
     """The address of the page that answers a question."""
+    return address(GRAPH, [*carried, ("query", query_text(document)), *more.items()])
+
+
+def query_text(document: Mapping[str, Any]) -> str:
+    """A question as its address has it: one text for one question."""
     told = {key: value for key, value in document.items() if key != "namespace"}
     # In ASCII, so that no mark which turns text stands in an address or in a hidden field.
-    text = json.dumps(told, separators=(",", ":"), sort_keys=True)
-    return address(GRAPH, [*carried, ("query", text), *more.items()])
+    return json.dumps(told, separators=(",", ":"), sort_keys=True)
 
 
 def asked(request: HttpRequest, visit: Visit) -> QueryDocument:
@@ -63,7 +68,7 @@ def asked(request: HttpRequest, visit: Visit) -> QueryDocument:
     except ValueError as error:
         raise Invalid.at("query", expected="a question as JSON", got=str(error)[:80]) from error
     if not isinstance(document, dict):
-        raise Invalid.at("query", expected="a question as a JSON object", got=type(document).__name__)
+        raise Invalid.at("query", expected="a question as a JSON object", got=shown(document))
     query = query_document({**document, "namespace": visit.namespace})
     return replace(query, as_of=None) if visit.at.valid_pinned else query
 

@@ -19,7 +19,7 @@ from audit.access import Visit, page, problem_of
 from audit.charts.figures import Figure
 from audit.exports import csv_answer
 from audit.navigation import Link
-from audit.pages.beliefs.address import QuestionForm, asked, carried, graph_url, with_pairs
+from audit.pages.beliefs.address import QuestionForm, asked, carried, graph_url, query_text, with_pairs
 from audit.pages.beliefs.cards import cards
 from audit.pages.beliefs.compared import compared
 from audit.pages.beliefs.shown import (
@@ -39,7 +39,7 @@ from memory.beliefs.kernel.questions import QueryDocument
 from memory.beliefs.kernel.removals import largest_difference
 from memory.beliefs.kernel.terms import Budget
 from memory.beliefs.queries.asking import Asking, ask
-from memory.beliefs.queries.saved import saved_queries
+from memory.beliefs.queries.saved import SavedRow, saved_version
 
 MOST_ROWS = 200
 PAGE_BUDGET = Budget(largest_entries=1 << 20, total_entries=1 << 22, samples=8_000)
@@ -59,14 +59,19 @@ def graph(request: HttpRequest, visit: Visit) -> HttpResponse:
     view = shown(asking, node=request.GET.get("node", ""))
     other, fault = compared(request, visit, query, asking, budget=PAGE_BUDGET)
     is_again = request.GET.get("again") == "1" and asking.answer.inference is not None
+    saved_row, newest = _saved(request, visit)
+    name = _named(request, saved_row)
+    title = name or _title(query)
     context = {
         **_answer(request, visit, view),
-        "title": _title(query),
-        "trail": _trail(visit, _title(query)),
+        "title": title,
+        "asked": _title(query) if name else "",
+        "trail": _trail(visit, title),
         "authority": AUTHORITY,
         "cards": cards(visit, view),
         "again": f"{largest_difference(asking.answer):.1e}" if is_again else "",
         "again_url": with_pairs(request, again="1"),
+        "newer": _newer(visit, saved_row, newest),
         "other": other,
         "against": request.GET.get("against", ""),
         "against_fault": fault,
@@ -134,10 +139,31 @@ def as_csv(request: HttpRequest, visit: Visit) -> HttpResponseBase:
 @page("beliefs")
 def saved(request: HttpRequest, visit: Visit, saved: UUID) -> HttpResponseBase:
     """A saved question leads to the address that asks it."""
-    found = next((row for row in saved_queries(visit.at) if row.id == saved), None)
-    if found is None or found.query is None:
-        raise NotFound(f"There is no saved question {saved} {visit.at.words}.")
-    return HttpResponseRedirect(graph_url(found.query, carried=carried(visit)))
+    found, _ = saved_version(visit.at, id=saved)
+    if found.query is None:
+        raise NotFound(f"The saved question {saved} is erased.")
+    return HttpResponseRedirect(graph_url(found.query, carried=carried(visit), saved=str(saved)))
+
+
+def _saved(request: HttpRequest, visit: Visit) -> tuple[SavedRow | None, SavedRow | None]:
+    """The saved question that led to the address, and the one that stands by now under its name."""
+    try:
+        return saved_version(visit.at, id=UUID(request.GET.get("saved", "")))
+    except (ValueError, NotFound):
+        return None, None
+
+
+def _named(request: HttpRequest, row: SavedRow | None) -> str:
+    """What the question of the address is called; "" where the address asks another one by now."""
+    if row is None or row.query is None or query_text(row.query) != request.GET["query"]:
+        return ""
+    return named(row.name)
+
+
+def _newer(visit: Visit, row: SavedRow | None, newest: SavedRow | None) -> Link | None:
+    if row is None or newest is None or newest.id == row.id:
+        return None
+    return Link(named(newest.name), f"/beliefs/saved/{newest.id}{visit.carry}")
 
 
 def _asking(request: HttpRequest, visit: Visit) -> Asking:
@@ -165,9 +191,11 @@ def _contradiction(request: HttpRequest, visit: Visit, query: QueryDocument, ref
         Link(named(str(id)), with_pairs(request, "/beliefs/observations", query="", observation_id=str(id)))
         for id in (ids if isinstance(ids, list | tuple) else ())
     ]
+    name = _named(request, _saved(request, visit)[0])
+    title = name or _title(query)
     context = {
-        "problem": problem_of(request, refusal), "links": links, "title": _title(query),
-        "trail": _trail(visit, _title(query)), "authority": AUTHORITY,
+        "problem": problem_of(request, refusal), "links": links, "title": title, "asked": _title(query) if name else "",
+        "trail": _trail(visit, title), "authority": AUTHORITY,
     }  # fmt: skip
     return render(request, "beliefs/contradiction.html", context, status=refusal.status)
 

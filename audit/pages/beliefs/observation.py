@@ -30,6 +30,8 @@ from memory.tombstones.saying import Said
 
 FLAGS = {
     "mass_outside_prior": "it has mass where its prior has none",
+    "observed_in_future": "it claims to be of more than a day after it was recorded",
+    "rescaled": "its vector does not sum to 1 and is rescaled",
     "uninformative_vector": "its vector says nothing",
 }
 NAMES = {
@@ -40,8 +42,10 @@ NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class ReachedRow:
-    """A revocation that reaches it, as a row of its life."""
+    """A revocation that reaches it, as a row of its life; `is_due` if its instant is still to come."""
 
+    badge: str
+    is_due: bool
     words: str
     note: str | None
     who: str
@@ -54,6 +58,7 @@ class ReachedRow:
 def shown(request: HttpRequest, visit: Visit, observation_id: UUID) -> HttpResponse:
     story = observation(visit.at, id=observation_id)
     names = person_names({one.person for one in story.said.values() if one.person is not None})
+    is_revoked = any(not _is_due(visit, one) for one in story.reached)
     provenance = story.provenance
     context = {
         "told": recorded.told(request, carry=visit.carry),
@@ -73,7 +78,7 @@ def shown(request: HttpRequest, visit: Visit, observation_id: UUID) -> HttpRespo
         "reached": [_reached(visit, story, one, names) for one in story.reached],
         "forecasts": [_forecast(visit, story, one) for one in story.forecasts],
         "outcomes": [_outcome(visit, story, one) for one in outcomes(visit.at, observation=observation_id)],
-        "state": "erased" if story.is_erased else "revoked" if story.reached else "current",
+        "state": "erased" if story.is_erased else "revoked" if is_revoked else "current",
         "may_revoke": may_revoke(visit, story),
         "revoke_url": f"/beliefs/observations/{observation_id}/revoke{visit.carry}",
         "graph_url": _graph(visit, story),
@@ -105,7 +110,8 @@ def _figure(story: ObservationStory) -> Figure:
     posterior = floored(story.posterior[None])[0]
     prior = [1.0 / len(labels)] * len(labels) if story.prior is None else floored(story.prior[None])[0].tolist()
     rows = [Probability(label, prior[i], float(posterior[i])) for i, label in enumerate(labels)]
-    return probability_bars(rows, node="The relation", method="as given", n_observations=1, id="vectors")
+    method = "as given, rescaled" if "rescaled" in story.flags else "as given"
+    return probability_bars(rows, node="The relation", method=method, n_observations=1, id="vectors")
 
 
 def _definitions(visit: Visit, story: ObservationStory) -> list[Definition]:
@@ -168,14 +174,21 @@ def _outcome(visit: Visit, story: ObservationStory, one: OutcomeRow) -> tuple[st
 
 def _reached(visit: Visit, story: ObservationStory, one: Reached, names: dict[int, str]) -> ReachedRow:
     is_own = one.observation == story.row.id
-    whose = "revoked" if is_own else f"revoked with {named(one.observation_id)}, which it goes back to"
+    whose = "" if is_own else f"with {named(one.observation_id)}, which it goes back to, "
     older = "; an older one of its lineage may speak again" if one.is_reexposing else ""
-    words = f"{whose}, from {instant_words(one.at)} on{older}"
+    words = f"{whose}from {instant_words(one.at)} on{older}"
     said = story.said.get(one.seq)
     note = None if one.note is None else covered(one.note)
     recorded_at = said.recorded_at if said else None
     entry = Link(count(one.seq), f"/ledger/{one.seq}{visit.carry}")
-    return ReachedRow(words, note, _who(said, names), recorded_at, entry)
+    is_due = _is_due(visit, one)
+    badge = "will be revoked" if is_due else "revoked"
+    return ReachedRow(badge, is_due, words, note, _who(said, names), recorded_at, entry)
+
+
+def _is_due(visit: Visit, one: Reached) -> bool:
+    """Whether the revocation is not in force yet at the instant that the page asks about."""
+    return one.at > visit.at.valid_at.timestamp()
 
 
 def _link(visit: Visit, id: UUID, observation_id: str) -> Link:

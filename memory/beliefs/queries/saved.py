@@ -1,4 +1,4 @@
-"""Saved queries: the newest of each name."""
+"""Saved queries: the newest of each name, which is the one that is asked; an older one is found by its id."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from memory.base.asof import AsOf
 from memory.base.canonical import strict_loads
 from memory.base.errors import NotFound
 
-_NEWEST = """
+_KNOWN = """
 SELECT q.id, n.text, COALESCE(r.text, ''), c.payload, q.seq FROM memory_savedquery q
 JOIN memory_name n ON n.namespace_id = q.namespace_id AND n.id = q.name
 LEFT JOIN memory_name r ON r.namespace_id = q.namespace_id AND r.id = q.relation_type
 LEFT JOIN memory_content c ON c.namespace_id = q.namespace_id AND c.seq = q.seq AND c.item = q.item AND c.part = 'value'
-WHERE q.namespace_id = %s AND q.seq <= %s AND NOT EXISTS (
+WHERE q.namespace_id = %s AND q.seq <= %s"""
+_NEWEST = f"""{_KNOWN} AND NOT EXISTS (
     SELECT 1 FROM memory_savedquery o WHERE o.namespace_id = q.namespace_id AND o.name = q.name
     AND o.seq > q.seq AND o.seq <= %s)
 """
@@ -48,6 +49,15 @@ def saved_query(at: AsOf, *, name: str) -> SavedRow:
     if not found:
         raise NotFound(f"There is no saved query {name[:60]}.", name=name[:200])
     return found[0]
+
+
+def saved_version(at: AsOf, *, id: UUID) -> tuple[SavedRow, SavedRow]:
+    """The query of that id, and the newest of its name by the point.   Raises NotFound."""
+    rows = sql.fetch(f"{_KNOWN} AND q.id = %s", [at.namespace, at.seq, id])
+    if not rows:
+        raise NotFound(f"There is no saved query {id} {at.words}.", id=str(id))
+    found = _row(rows[0])
+    return found, saved_query(at, name=found.name)
 
 
 def _row(row: tuple[Any, ...]) -> SavedRow:
