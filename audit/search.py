@@ -2,7 +2,7 @@
 
 Invariants
 - Only what can be nothing else jumps: a whole id, or at least eight hex digits that begin one id alone. Shorter hex may
-  be a word ("cafe", "decade"), so it is searched.
+  be a word ("cafe", "decade"), so it is searched; so is a name that is a word of letters alone.
 - Marking changes no character of a text. A word is marked if it is asked for or differs from such a one by its ending.
 """
 
@@ -44,6 +44,11 @@ def id_digits(question: str) -> str:
 def whole_id(question: str) -> UUID | None:
     digits = id_digits(question)
     return UUID(hex=digits) if len(digits) == 32 else None
+
+
+def is_word(question: str) -> bool:
+    """Whether it is one word of letters, that texts may hold whatever is called so."""
+    return question.strip().isalpha()
 
 
 def named_entry(question: str, *, head: int) -> int | None:

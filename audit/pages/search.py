@@ -1,4 +1,4 @@
-"""The page of the search field: an id jumps, anything else is answered in groups, references of runs first.
+"""The page of the search field: an id or a whole name jumps, all else is answered in groups, references of runs first.
 
 What is superseded, withdrawn or erased stays behind counted links; nothing is dropped in silence.
 """
@@ -16,12 +16,15 @@ from audit.access import Visit, page
 from audit.components import Hidden
 from audit.frame import address, pairs_of
 from audit.navigation import Link
+from audit.pages.beliefs.words import named, relation_url
 from audit.search import Piece
 from audit.templatetags.console import count
 from memory.agents.finding import agents_named
 from memory.agents.queries import RunRow, run_rows
 from memory.base.asof import AsOf
 from memory.base.errors import Ambiguous, Invalid, NotFound
+from memory.beliefs.queries import finding as beliefs
+from memory.calibration.queries import alarms
 from memory.facts.queries import finding as facts
 from memory.records import fulltext
 from memory.records.queries.detail import RecordRow, resolved
@@ -63,7 +66,17 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     ids = _records_with_id(visit.at, question)
     if target := _jump(visit, question, ids):
         return HttpResponseRedirect(target)
-    return render(request, "search/index.html", _found(request, visit, question, ids))
+    called = [_belief(visit, one, question) for one in beliefs.named_so(visit.at, question)]
+    if len(called) == 1 and not search.is_word(question):
+        return HttpResponseRedirect(called[0].url)
+    return render(request, "search/index.html", {**_found(request, visit, question, ids), "beliefs": called})
+
+
+def _belief(visit: Visit, one: beliefs.Found, name: str = "") -> Link:
+    if one.kind == "relation type":
+        return Link(f"{one.kind} {named(name)}", relation_url(name, carry=visit.carry))
+    place = "observations" if one.kind == "observation" else "saved"
+    return Link(f"{one.kind} {named(name)}", f"/beliefs/{place}/{one.id}{visit.carry}")
 
 
 def _records_with_id(at: AsOf, question: str) -> list[str]:
@@ -91,11 +104,14 @@ def _jump(visit: Visit, question: str, ids: list[str]) -> str:
         return ""
     runs = [row for row in run_rows(visit.at, q=digits, limit=2).items if row.id.hex.startswith(digits)]
     stated = facts.with_digits(visit.at, digits, limit=2)
-    named = [
+    believed = beliefs.with_digits(visit.at, digits, limit=2)
+    rung = alarms.with_digits(visit.at, digits, limit=2)
+    addresses = [
         *(f"/records/{one}" for one in ids), *(f"/runs/{row.id}" for row in runs),
-        *(f"/facts/{one.id}" for one in stated),
+        *(f"/facts/{one.id}" for one in stated), *(f"/calibration/alarms/{one}" for one in rung),
     ]  # fmt: skip
-    return named[0] + visit.carry if len(named) == 1 else ""
+    found = [*(one + visit.carry for one in addresses), *(_belief(visit, one).url for one in believed)]
+    return found[0] if len(found) == 1 else ""
 
 
 def _found(request: HttpRequest, visit: Visit, question: str, ids: list[str]) -> dict[str, Any]:

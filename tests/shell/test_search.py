@@ -16,9 +16,11 @@ from audit.search import PASSAGE_CHARS, passage
 from memory.agents import operations as agents
 from memory.agents import runs
 from memory.base.actor import RunGiven
+from memory.beliefs.operations.saving import save_query
 from memory.records import operations as records
 from memory.records.content import NewRecord
 from tests.browsers import browser
+from tests.calibration.labelling import alarmed
 from tests.query_counts import assert_baseline, count_queries
 from tests.world import World
 
@@ -80,6 +82,33 @@ def test_eight_digits_that_begin_one_id_alone_lead_there(world: World, alice: Cl
     record = saved(world, UUID("12345678-aaaa-4aaa-8aaa-aaaaaaaaaaaa"))
     assert alice.get("/search?q=12345678").headers["Location"] == f"/records/{record}"
     assert alice.get("/search?q=1234567").status_code == 200
+
+
+def test_beliefs_are_found_by_their_ids_and_by_their_names_as_a_whole(world: World, alice: Client) -> None:
+    world.bind("same-lzma", "cyclic:2")
+    world.bind("rel", "cyclic:2")
+    seen = world.observe("build-1/a", "a", "b", [0.9, 0.1], relation_type="same-lzma").id
+    question = {"schema_version": 2, "namespace": "acme", "relation_type": "rel", "root": "a", "nodes": ["a", "b"]}
+    asked = save_query(world.scout, name="is b like a?", query=question).id
+    newer = save_query(world.scout, name="is b like a?", query=question | {"root": "b"}).id
+    for typed, leads in (
+        (str(seen), f"/beliefs/observations/{seen}"), (seen.hex[:20], f"/beliefs/observations/{seen}"),
+        ("build-1/a", f"/beliefs/observations/{seen}"), ("same-lzma", "/beliefs/relations/same-lzma"),
+        ("is b like a?", f"/beliefs/saved/{newer}"), (str(asked), f"/beliefs/saved/{asked}"),
+    ):  # fmt: skip
+        assert alice.get("/search", {"q": typed}).headers["Location"] == leads, typed
+    # A word of letters may stand in texts as well: what is called so is listed.
+    assert found(alice, "rel")["Beliefs"] == ["relation type rel"]
+    world.observe("same-lzma", "a", "b", [0.9, 0.1])
+    assert found(alice, "same-lzma")["Beliefs"] == ["observation same-lzma", "relation type same-lzma"]
+    before = f"known_at=seq:1&valid_at={in_url(world.now().valid_at)}"
+    assert alice.get(f"/search?q=build-1/a&{before}").status_code == 200
+
+
+def test_an_alarm_is_found_by_its_id(world: World, alice: Client) -> None:
+    world.bind(law="cyclic:2")
+    alarm = alarmed(world)
+    assert alice.get(f"/search?q={alarm}").headers["Location"] == f"/calibration/alarms/{alarm}"
 
 
 def test_digits_that_begin_several_ids_are_listed(world: World, alice: Client) -> None:

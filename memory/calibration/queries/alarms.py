@@ -45,13 +45,6 @@ LEFT JOIN memory_content {t}c ON {t}c.namespace_id = a.namespace_id AND {t}c.seq
 """
 
 
-def with_digits(at: AsOf, digits: str, *, limit: int) -> list[UUID]:
-    """The alarms whose ids begin with the hex digits."""
-    low, high = (UUID(hex=digits.ljust(32, filling)) for filling in "0f")
-    rows = Alarm.objects.filter(namespace=at.namespace, id__gte=low, id__lte=high, seq__lte=at.seq)
-    return list(rows.order_by("id").values_list("id", flat=True)[:limit])
-
-
 @dataclass(frozen=True, slots=True)
 class TurnRow:
     """What a person did; `reason` is None once erased."""
@@ -138,3 +131,10 @@ def _turn(values: Sequence[Any]) -> TurnRow | None:
     if seq is None:
         return None
     return TurnRow(seq, sql.as_instant(at), person, None if note is None else str(strict_loads(note)))
+
+
+def with_digits(at: AsOf, digits: str, *, limit: int) -> list[UUID]:
+    """The alarms whose ids begin with the hex digits."""
+    low, high = (UUID(hex=digits.ljust(32, filling)) for filling in "0f")
+    rows = Alarm.objects.filter(namespace=at.namespace, id__gte=low, id__lte=high, seq__lte=at.seq)
+    return list(rows.order_by("id").values_list("id", flat=True)[:limit])
