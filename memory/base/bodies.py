@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memory.base.canonical import STRICT, Dialect, MalformedJson, UnacceptableJson, strict_loads
-from memory.base.errors import DomainError, Invalid, Loc, Malformed, Place, TooLarge
+from memory.base.errors import WHOLE, DomainError, Invalid, Loc, Malformed, Place, TooLarge
 from memory.base.text import BATCH_ITEMS, BODY_BYTES
 
 JSON = "application/json"
@@ -103,7 +103,7 @@ def _counted(lines: list[Line]) -> list[Line]:
 
 
 def _whole(expected: str, got: str) -> Invalid:
-    return Invalid(f"the body: expected {expected}, got {got}.", errors=(Place((), "invalid", expected, got),))
+    return Invalid(f"{WHOLE}: expected {expected}, got {got}.", errors=(Place((), "invalid", expected, got),))
 
 
 def _loads(text: bytes, *, depth: int, dialect: Dialect) -> Any:
@@ -120,7 +120,8 @@ def moved(refusal: DomainError, *under: str | int) -> DomainError:
     """The same refusal with its places below `under`: of one item, as part of a batch."""
     where = ".".join(str(step) for step in under)
     places = tuple(Place((*under, *each.loc), each.code, each.expected, each.got) for each in refusal.errors)
-    return type(refusal)(f"{where}: {refusal.detail}", errors=places or (Place(under, refusal.code),), **refusal.extra)
+    detail = refusal.detail.removeprefix(f"{WHOLE}: ")
+    return type(refusal)(f"{where}: {detail}", errors=places or (Place(under, refusal.code),), **refusal.extra)
 
 
 def refused(errors: Sequence[Mapping[str, Any]], body: Any = None) -> DomainError:
@@ -132,7 +133,7 @@ def refused(errors: Sequence[Mapping[str, Any]], body: Any = None) -> DomainErro
     # Whatever else is wrong, a client must first send less.
     kind: type[DomainError] = TooLarge if any(place.code == "too_large" for place in found) else Invalid
     first, more = found[0], len(found) - 1
-    where = ".".join(str(step) for step in first.loc) or "the body"
+    where = ".".join(str(step) for step in first.loc) or WHOLE
     tail = f", got {first.got}" if first.got else ""
     others = f" (and {more} more)" if more else ""
     return kind(f"{where}: expected {first.expected}{tail}{others}.", errors=found[:PLACES])

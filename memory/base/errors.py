@@ -14,6 +14,9 @@ from typing import ClassVar
 
 Loc = tuple[str | int, ...]
 
+WHOLE = "the body"
+"""What is wrong where no place in it is."""
+
 
 @dataclass(frozen=True, slots=True)
 class Code:
@@ -134,7 +137,7 @@ class Invalid(DomainError):
     @classmethod
     def at(cls, *loc: str | int, expected: str, got: object = "", code: str = "invalid") -> Invalid:
         """One wrong place, in one sentence."""
-        where = ".".join(str(step) for step in loc)
+        where = ".".join(str(step) for step in loc) or WHOLE
         shown = "" if got == "" else str(got)[:200]
         tail = f", got {shown}" if shown else ""
         return cls(f"{where}: expected {expected}{tail}", errors=(Place(loc, code, expected, shown),))

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from memory.base.schemas import Listed, Read
 from memory.beliefs.content import NAMED
+from memory.beliefs.kernel.masses import Flag
 from memory.beliefs.queries.lists import ObservationPage, ObservationRow
 from memory.beliefs.queries.observed import ObservationStory
 
@@ -131,11 +132,15 @@ class CapsuleOut(BaseModel):
 
 
 class DecisionAuditOut(BaseModel):
-    """How sure the decision is, and how many used observations lie in the component of its focus."""
+    """How sure the decision is, and how many used observations lie in the component of its focus.
+
+    `source`: computed here, or from a capsule that was handed in, whose certainty nobody here knows.
+    """
 
     model_config = ConfigDict(extra="allow")
 
     certainty: str | None
+    source: Literal["computed", "handed_in"]
     evidence_near_focus: int | None
 
 
@@ -231,7 +236,7 @@ class ObservationOut(Read):
     derived_from: list[str]
     derived: list[str]
     n_derived: int
-    flags: list[str]
+    flags: list[Flag]
     revocations: list[RevocationOut]
     tracked_by: list[str]
     erased: bool

@@ -151,7 +151,8 @@ def revoke(
     by = actor(request, body.run)
     profile = profile_of(by.namespace, asked=asked.profile)
     given = body.model_dump(include={"reason", "at", "cascade", "reexpose"}, exclude_none=True)
-    done = revoking.revoke(by, observation_id=observation_id, asked=revocation_document(given, profile=profile))
+    document = revocation_document(given, profile=profile)
+    done = revoking.revoke(by, observation_id=observation_id, asked=document, profile=profile)
     return RevokedOut.of(done, url=page(request, f"/beliefs/observations/{done.observation}"))
 
 
@@ -183,7 +184,8 @@ def decision_of(request: Entered, point: Query[Point], asked: Query[Profiled]) -
     document = decision_document(payloads.document(request, profile=profile))
     if document.query is None:
         assert document.capsule is not None
-        return _told(decision(document.capsule, options=document.options, profile=profile))
+        payloads.require_here(request, document.capsule, profile=profile)
+        return _told(decision(document.capsule, options=document.options, profile=profile, source="handed_in"))
     return _told(decide(at, query=document.query, options=document.options, profile=profile))
 
 

@@ -14,6 +14,7 @@ from memory.base.doors import Entered
 from memory.base.doors import namespace as named
 from memory.base.errors import Invalid
 from memory.beliefs.kernel.documents import payload_dialect, read_payload
+from memory.beliefs.kernel.reading import shown
 from memory.beliefs.profiles import Profile
 
 
@@ -55,6 +56,14 @@ def placed(request: Entered, value: Any, *, profile: Profile) -> Any:
     if isinstance(told, str) and told != here:
         raise Invalid.at("namespace", expected=f"{here}, as in the address", got=told)
     return value
+
+
+def require_here(request: Entered, capsule: Mapping[str, object], *, profile: Profile) -> None:
+    """Natively a capsule that is handed in is one of the namespace of the address.   Raises Invalid."""
+    here, told = named(request), capsule.get("namespace")
+    if profile == "native" and told != here:
+        got = "nothing" if told is None else shown(told)
+        raise Invalid.at("capsule", "namespace", expected=f"{here}, as in the address", got=got)
 
 
 def placed_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ PROFILES: tuple[Profile, ...] = get_args(Profile)
 NAME = "profile"
 
 
-def profile_of(namespace: int, *, seq: int | None = None, asked: str = "") -> Profile:
+def profile_of(namespace: int, *, seq: int | None = None, asked: str | None = None) -> Profile:
     """What the call asks for, else what the namespace had chosen by entry `seq`.   Raises Invalid."""
     if asked:
         if asked not in PROFILES:

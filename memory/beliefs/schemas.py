@@ -24,7 +24,7 @@ from memory.beliefs.operations.observing import Observed
 from memory.beliefs.operations.revoking import Revoked
 from memory.beliefs.operations.saving import Saved
 from memory.beliefs.operations.watching import Tracking
-from memory.beliefs.profiles import Profile
+from memory.beliefs.profiles import PROFILES, Profile
 from memory.beliefs.queries.saved import SavedRow
 from memory.beliefs.queries.types import RelationRow
 from memory.beliefs.relations import Relation
@@ -52,9 +52,12 @@ _LAW_SCHEMA: dict[str, Any] = {
 
 
 class Profiled(BaseModel):
-    """The profile of one call; without it the namespace's own."""
+    """The profile of one call; without it, or where it is empty, the namespace's own."""
 
-    profile: Profile | Literal[""] = ""
+    profile: Annotated[
+        Profile | None, BeforeValidator(lambda given: given or None),
+        WithJsonSchema({"type": "string", "enum": [*PROFILES, ""]}),
+    ] = None  # fmt: skip
 
 
 class RelationIn(Act):
@@ -144,8 +147,8 @@ class RelationList(Listed[RelationRowOut]):
 class ObservedOut(Written):
     """The answer to an observation. `recorded` is false where the same stood before.
 
-    `flags` warn of its vectors; `tracking` says what became of its forecast; `reached`: it comes of something that is
-    revoked, so it counts nowhere.
+    `flags` warn of its vectors and its instant; `tracking` says what became of its forecast; `reached`: it comes of
+    something that is revoked, so it counts nowhere.
     """
 
     observation_id: str
@@ -229,6 +232,7 @@ Seconds = Annotated[
 
 class RevokeIn(Act):
     """Why an observation counts no more, from the instant `at` on (seconds, or an instant; at present without it).
+    It is none to come, but where the observation claims to be later still.
 
     `cascade`: with what was derived from it, or alone. `reexpose`: an older one of its lineage may speak again.
     """
@@ -262,17 +266,19 @@ class SavedIn(Act):
 
 
 class SavedQueryOut(Written):
-    """A saved query."""
+    """A saved query. `replaces` is the one that was asked under its name before; it keeps its own address."""
 
     id: UUID
     name: str
     relation_type: str
+    replaces: UUID | None
 
     @classmethod
     def of(cls, done: Saved, *, url: str) -> Self:
         return cls(
-            id=done.id, name=done.name, relation_type=done.relation_type, seq=done.seq, url=url, replayed=done.replayed
-        )
+            id=done.id, name=done.name, relation_type=done.relation_type, replaces=done.replaces, seq=done.seq, url=url,
+            replayed=done.replayed,
+        )  # fmt: skip
 
 
 class SavedRowOut(BaseModel):

@@ -18,11 +18,11 @@ from memory.base import sql
 from memory.beliefs.kernel.documents import LineageKind
 from memory.beliefs.kernel.groups import Floats
 from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import Flag, Masses, flags, vector
+from memory.beliefs.kernel.masses import Flag, Masses, flags, vector, warnings
 from memory.beliefs.kernel.retrieval import information_score
 from memory.beliefs.models import LINEAGE_KINDS, Observation, ObservationState
 from memory.beliefs.relations import Relation, relations_by_id
-from memory.ledger.models import Erasure
+from memory.ledger.models import Entry, Erasure
 from memory.ledger.queries.contents import contents_of, names_of
 from memory.records.models import doc_of
 
@@ -106,13 +106,20 @@ def packed_rows(values: Sequence[Any], *, size: int) -> Floats:
     return np.frombuffer(told, dtype="<f8").reshape(len(values), size)
 
 
-def flags_of(namespace: int, ids: Sequence[UUID]) -> dict[UUID, tuple[Flag, ...]]:
-    """{observation: what its vectors warn of}; an erased one warns of nothing."""
+def warnings_of(namespace: int, observations: Sequence[Observation]) -> dict[UUID, tuple[Flag, ...]]:
+    """{observation: what it warns of}; of an erased one only its instant does."""
     found: dict[UUID, tuple[Flag, ...]] = {}
-    for chunk in batched(ids, CHUNK):
-        rows = ObservationState.objects.filter(namespace=namespace, id__in=chunk, posterior__isnull=False)
-        for id, posterior, prior in rows.values_list("id", "posterior", "prior"):
-            found[id] = flags(unpacked(posterior), None if prior is None else unpacked(prior))
+    for chunk in batched(observations, CHUNK):
+        vectors = ObservationState.objects.filter(namespace=namespace, id__in=[one.id for one in chunk])
+        told = {
+            id: flags(unpacked(posterior), None if prior is None else unpacked(prior))
+            for id, posterior, prior in vectors.exclude(posterior=None).values_list("id", "posterior", "prior")
+        }
+        entries = Entry.objects.filter(namespace=namespace, seq__in={one.seq for one in chunk})
+        recorded = dict(entries.values_list("seq", "recorded_at"))
+        for one in chunk:
+            seconds = recorded[one.seq].timestamp()
+            found[one.id] = warnings(told.get(one.id, ()), observed_at=one.observed_at, recorded_at=seconds)
     return found
 
 

@@ -309,7 +309,7 @@ def test_b4_3_mass_outside_the_prior_keeps_the_value_of_the_peer_and_is_flagged(
 def test_b4_4_vectors_that_say_nothing_are_flagged() -> None:
     for id in ("all-zero-posterior", "tiny-scale-posterior"):
         flags = capsule_of(CASES[id], "native")["audit"]["flags"]
-        assert [one["flags"] for one in flags] == [["uninformative_vector"]], id
+        assert [one["flags"] for one in flags] == [["rescaled", "uninformative_vector"]], id
 
 
 def test_b4_6_a_hard_contradiction_names_a_minimal_set_under_a_zero_floor() -> None:

@@ -87,15 +87,15 @@ def test_b1_5_a_decision_has_as_many_alternatives_as_asked_and_counts_evidence_n
     found = decision(c8(top_k=8), options=options, profile="native")
     assert [one["state"] for one in found["alternatives"]] == ["1", "2", "3", "4", "5"]
     assert found["evidence_count"] == 2
-    assert found["audit"] == {"certainty": "exact", "evidence_near_focus": 1}
+    assert found["audit"] == {"certainty": "exact", "source": "computed", "evidence_near_focus": 1}
     limited = decision(c8(profile="compat"), options=options, profile="compat")
     assert len(limited["alternatives"]) == 2
     assert "audit" not in limited
     # A capsule handed in as JSON keeps its own candidates.
     handed = c8(profile="compat")
-    told = decision(handed, options=options, profile="native")
+    told = decision(handed, options=options, profile="native", source="handed_in")
     assert len(told["alternatives"]) == 2
-    assert told["audit"] == {"certainty": None, "evidence_near_focus": None}
+    assert told["audit"] == {"certainty": None, "source": "handed_in", "evidence_near_focus": None}
 
 
 @pytest.mark.parametrize(

@@ -223,12 +223,14 @@ def test_b4_3_mass_outside_the_prior_is_flagged() -> None:
 
 
 def test_b4_4_vectors_that_say_nothing_are_flagged() -> None:
-    assert _flags([0.0] * 4) == ("uninformative_vector",)
-    assert _flags([1e-13, 5e-13, 0.0, 0.0]) == ("uninformative_vector",)
-    assert _flags([1e-12, 0.0, 0.0, 0.0]) == ("uninformative_vector",)
-    assert _flags([1e-13, 2e-12, 0.0, 0.0]) == ()
-    assert _flags([0.5, 0.5, 0.0, 0.0], {}) == ("mass_outside_prior", "uninformative_vector")
-    assert _flags([0.0], law=built_in("cyclic:1")) == ()
+    nothing = ("rescaled", "uninformative_vector")
+    assert _flags([0.0] * 4) == nothing
+    assert _flags([1e-13, 5e-13, 0.0, 0.0]) == nothing
+    assert _flags([1e-12, 0.0, 0.0, 0.0]) == nothing
+    assert _flags([1e-13, 2e-12, 0.0, 0.0]) == ("rescaled",)
+    assert _flags([0.5, 0.5, 0.0, 0.0], {}) == ("mass_outside_prior", *nothing)
+    assert _flags([0.0], law=built_in("cyclic:1")) == ("rescaled",)
+    assert _flags([1.0], law=built_in("cyclic:1")) == ()
 
 
 def test_b4_5_a_node_prior_of_another_length_is_refused_without_evidence_and_on_the_root() -> None:

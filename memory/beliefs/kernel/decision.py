@@ -2,7 +2,8 @@
 
 Invariants
 - It neither infers nor ranks: what it shows is the capsule's. A capsule that carries instructions, or whose candidates
-  are not sorted probabilities, is refused.
+  are not sorted probabilities, is refused; natively also one whose candidates sum to more than one.
+- How sure a capsule is that a client hands in, nobody here knows: no certainty is told of it.
 - An unreliable answer is withheld unless the caller asks for it in so many words.
 - A decision grants nothing: it is evidence too.
 
@@ -11,28 +12,35 @@ Source: posterior-memory-harness 0.9.0, its projection, version 1.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import pairwise
+from typing import Literal
 
 from memory.base.errors import Invalid
 from memory.beliefs.kernel.documents import Profile
 from memory.beliefs.kernel.questions import DecisionOptions
 from memory.beliefs.kernel.reading import identifier, members, number, shown
 
+Source = Literal["computed", "handed_in"]
+
+SUM_TOLERANCE = 1e-6
+
 
 def decision(
-    capsule: Mapping[str, object], *, options: DecisionOptions, profile: Profile, certainty: str | None = None
-) -> dict[str, object]:
+    capsule: Mapping[str, object], *, options: DecisionOptions, profile: Profile, certainty: str | None = None,
+    source: Source = "computed",
+) -> dict[str, object]:  # fmt: skip
     """The projection of a capsule on its focus.
 
     capsule : of `capsule.capsule` (all states as candidates, for as many alternatives as asked), or a client's own.
-    certainty : of the answer where the capsule has no `audit` that tells it.
+    certainty : of the answer where the capsule has no `audit` that tells it.   source : who made the capsule.
     Raises Invalid, naming the place in the capsule.
     """
     if capsule.get("instructions") != []:
         raise Invalid.at("capsule", "instructions", expected="an empty list", got=shown(capsule.get("instructions")))
     place, belief = _focus(capsule, options.focus_node)
-    candidates = _candidates(belief, place)
+    candidates = _candidates(belief, place, profile)
     audit = _audit(capsule)
     found = audit.get("certainty") if certainty is None else certainty
     if found == "unreliable" and not options.allow_unreliable:
@@ -57,7 +65,9 @@ def decision(
         "instructions": [],
     }
     if profile == "native":
-        told["audit"] = {"certainty": found, "evidence_near_focus": _near(audit, options.focus_node)}
+        sure = found if source == "computed" else None
+        near = _near(audit, options.focus_node)
+        told["audit"] = {"certainty": sure, "source": source, "evidence_near_focus": near}
     return told
 
 
@@ -73,7 +83,9 @@ def _focus(capsule: Mapping[str, object], focus: str) -> tuple[tuple[str | int, 
     return found[0]
 
 
-def _candidates(belief: Mapping[str, object], place: tuple[str | int, ...]) -> list[dict[str, object]]:
+def _candidates(
+    belief: Mapping[str, object], place: tuple[str | int, ...], profile: Profile
+) -> list[dict[str, object]]:  # fmt: skip
     given = belief.get("candidates")
     if not isinstance(given, list) or not given:
         raise Invalid.at(*place, "candidates", expected="a list of candidates", got=shown(given))
@@ -87,6 +99,9 @@ def _candidates(belief: Mapping[str, object], place: tuple[str | int, ...]) -> l
         found.append((identifier(told.get("state"), *here, "state"), probability))
     if any(left < right for (_, left), (_, right) in pairwise(found)):
         raise Invalid.at(*place, "candidates", expected="candidates by probability, descending", got="another order")
+    total = math.fsum(probability for _, probability in found)
+    if profile == "native" and total > 1.0 + SUM_TOLERANCE:
+        raise Invalid.at(*place, "candidates", expected="probabilities whose sum is at most 1", got=shown(total))
     return [{"state": state, "probability": probability} for state, probability in found]
 
 

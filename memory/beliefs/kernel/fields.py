@@ -103,7 +103,8 @@ def read_fields(document: object, fields: Mapping[str, Field], *, second: Collec
     given = members(document)
     version = integer(given.get(VERSION, 1), VERSION, least=1, most=2)
     known = [VERSION, *(key for key in fields if version == 2 or key not in second)]
-    only(given, known=known, required=[key for key, field in fields.items() if field.default is REQUIRED])
+    required = [key for key, field in fields.items() if field.default is REQUIRED]
+    only(given, known=known, required=required, second=second)
     return {key: _value(given, key, field) for key, field in fields.items()}
 
 

@@ -2,6 +2,7 @@
 
 Invariants
 - Given masses are finite, not negative, 1..256 of them, and their floored sum is a double; they need not sum to one.
+- What does not sum to one is rescaled, and flagged where the sum is further off than SUM_TOLERANCE.
 - A map leaves out what has no mass; a label the law does not have is refused.
 - Factors floor every entry, so that a vector without an entry above the floor becomes uniform; it is flagged.
 
@@ -24,7 +25,11 @@ from memory.beliefs.kernel.laws import MAX_LABELS, Law
 from memory.beliefs.kernel.reading import Step, identifier, number, shown
 
 Masses = Sequence[float] | Mapping[str, float]
-Flag = Literal["mass_outside_prior", "uninformative_vector"]
+VectorFlag = Literal["mass_outside_prior", "rescaled", "uninformative_vector"]
+Flag = Literal["mass_outside_prior", "observed_in_future", "rescaled", "uninformative_vector"]
+
+SUM_TOLERANCE = 1e-6
+SKEW_SECONDS = 86_400.0
 
 
 def masses(value: object, *loc: Step) -> Masses:
@@ -74,21 +79,37 @@ def vector(given: Masses, law: Law, *loc: Step) -> Floats:
     return np.array(given, dtype=np.float64)
 
 
-def flags(posterior: Floats, prior: Floats | None) -> tuple[Flag, ...]:
+def flags(posterior: Floats, prior: Floats | None) -> tuple[VectorFlag, ...]:
     """What the raw vectors of one observation warn of, in alphabetical order.
 
+    rescaled : one of them does not sum to one.
     uninformative_vector : no entry of one of them is above the floor, so that it counts as uniform.
     mass_outside_prior : the posterior has mass where the prior has none.
     """
-    found = flagged(posterior[None], np.full((1, posterior.size), 1.0) if prior is None else prior[None])
+    uniform = np.full(posterior.size, 1.0 / posterior.size)
+    found = flagged(posterior[None], (uniform if prior is None else prior)[None])
     return tuple(flag for flag, is_flagged in found.items() if is_flagged[0])
 
 
-def flagged(posterior: Floats, prior: Floats) -> dict[Flag, Booleans]:
+def flagged(posterior: Floats, prior: Floats) -> dict[VectorFlag, Booleans]:
     """The same for E observations at once.   posterior, prior : (E, S) raw masses; each value is (E,)."""
     is_outside = ((posterior > 0) & (prior <= 0)).any(axis=1)
     says_nothing = (posterior <= FLOOR).all(axis=1) | (prior <= FLOOR).all(axis=1)
-    return {"mass_outside_prior": is_outside, "uninformative_vector": says_nothing & (posterior.shape[1] > 1)}
+    sums = np.stack((posterior.sum(axis=1), prior.sum(axis=1)))
+    return {
+        "mass_outside_prior": is_outside,
+        "rescaled": (np.abs(sums - 1.0) > SUM_TOLERANCE).any(axis=0),
+        "uninformative_vector": says_nothing & (posterior.shape[1] > 1),
+    }
+
+
+def warnings(of_vectors: Sequence[VectorFlag], *, observed_at: float, recorded_at: float) -> tuple[Flag, ...]:
+    """All that an observation warns of, in alphabetical order; its instants in seconds.
+
+    observed_in_future : it claims to be of more than a day after it was recorded.
+    """
+    is_late = observed_at > recorded_at + SKEW_SECONDS
+    return tuple(sorted((*of_vectors, "observed_in_future"))) if is_late else tuple(of_vectors)
 
 
 def _values(found: Masses) -> Sequence[float]:

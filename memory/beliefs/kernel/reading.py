@@ -47,11 +47,15 @@ def members(value: object, *loc: Step) -> Mapping[str, object]:
     return value
 
 
-def only(document: Mapping[str, object], *, known: Collection[str], required: Sequence[str]) -> None:
-    """No unknown key and no missing one; every such key is a place of the refusal."""
+def only(
+    document: Mapping[str, object], *, known: Collection[str], required: Sequence[str], second: Collection[str] = ()
+) -> None:  # fmt: skip
+    """No unknown key and no missing one; every such key is a place of the refusal. `second` are those of version 2."""
     unknown = [
-        Place((shown(key),), "unknown", "no field of this name", "one") for key in sorted(set(document) - set(known))
-    ]
+        Place((shown(key),), "unknown", "schema_version 2 with this field", "version 1") if key in second
+        else Place((shown(key),), "unknown", "no field of this name", "one")
+        for key in sorted(set(document) - set(known))
+    ]  # fmt: skip
     missing = [Place((key,), "missing", "a value", "nothing") for key in required if key not in document]
     if unknown or missing:
         words = [f"{place.loc[0]}: expected {place.expected}, got {place.got}" for place in (*missing, *unknown)]

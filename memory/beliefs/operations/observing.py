@@ -15,7 +15,7 @@ from memory.beliefs import projection, reaches, states
 from memory.beliefs.content import NAMED, parts_of, texts_of
 from memory.beliefs.kernel.documents import ObservationDocument, canonical_observation
 from memory.beliefs.kernel.laws import Law
-from memory.beliefs.kernel.masses import flags
+from memory.beliefs.kernel.masses import VectorFlag, flags, warnings
 from memory.beliefs.kernel.monitoring import MonitorConfig, source_family
 from memory.beliefs.models import DERIVED_FROM, Observation, ObservationState
 from memory.beliefs.operations import binding, watching
@@ -75,14 +75,16 @@ class Prepared:
     relation: Relation | None
     vectors: Vectors
     draft: Draft
-    flags: tuple[str, ...]
+    flags: tuple[VectorFlag, ...]
     tracked: Tracked
     item: int = -1
 
-    def answer(self, seq: int, *, is_reached: bool) -> Observed:
+    def answer(self, entry: OpenEntry, *, is_reached: bool) -> Observed:
+        claimed = float(self.draft.values["observed_at"])
+        warned = warnings(self.flags, observed_at=claimed, recorded_at=entry.recorded_at.timestamp())
         return Observed(
-            str(self.document.observation_id), self.id, self.draft.commitment, seq, recorded=True, replayed=False,
-            flags=self.flags, tracking=self.tracked.word, is_reached=is_reached,
+            str(self.document.observation_id), self.id, self.draft.commitment, entry.seq, recorded=True, replayed=False,
+            flags=warned, tracking=self.tracked.word, is_reached=is_reached,
         )  # fmt: skip
 
 
@@ -140,7 +142,7 @@ def _observe(
         elif isinstance(standing, Known):
             answers.append(_stands(standing))
         else:
-            answers.append(prepared[index].answer(entry.seq, is_reached=prepared[index].id in reached))
+            answers.append(prepared[index].answer(entry, is_reached=prepared[index].id in reached))
     return answers
 
 

@@ -14,7 +14,7 @@ from memory.beliefs.kernel.documents import ObservationDocument, canonical_obser
 from memory.beliefs.models import Observation, ObservationReach
 from memory.beliefs.operations.watching import Tracking, tracking_of
 from memory.beliefs.profiles import Profile
-from memory.beliefs.states import flags_of
+from memory.beliefs.states import warnings_of
 from memory.ledger.operations.appending import NameBook
 from memory.ledger.queries.contents import commitments_of, contents_of, names_of
 
@@ -131,7 +131,7 @@ def _told(namespace: int, names: Sequence[UUID] | None, *, seq: int = 0) -> list
     wanted: list[UUID | None] = [name for row in rows for name in names_in(row)]
     wanted += [one.name for one in named.values()]
     texts = names_of(namespace, wanted)
-    warned = flags_of(namespace, [row.id for row in rows])
+    warned = warnings_of(namespace, rows)
     told = {row.id: provenance_of(parts[row.seq, row.item].get("details") or {}) for row in rows}
     tracking = tracking_of(namespace, rows, told)
     reached = _reached(namespace, rows)
@@ -139,7 +139,7 @@ def _told(namespace: int, names: Sequence[UUID] | None, *, seq: int = 0) -> list
     return [
         _Told(
             row, parts[address], texts, tuple(texts.get(named[one].name, "") for one in parents.get(address, ())),
-            digests[row.id], warned.get(row.id, ()), tracking[row.id], row.id in reached,
+            digests[row.id], warned[row.id], tracking[row.id], row.id in reached,
         )
         for address, row in zip(addresses, rows, strict=True)
     ]  # fmt: skip

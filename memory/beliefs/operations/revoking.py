@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from memory.base import clock, gate, sql
@@ -11,6 +12,7 @@ from memory.base.errors import Conflict, Invalid, NotFound
 from memory.beliefs import reaches
 from memory.beliefs.kernel.acts import RevocationDocument
 from memory.beliefs.models import Observation, Revocation
+from memory.beliefs.profiles import Profile
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import opened, retried
 from memory.ledger.queries.contents import name_ids
@@ -38,15 +40,17 @@ class Revoked:
 
 
 @retried
-def revoke(by: Actor, *, observation_id: str, asked: RevocationDocument) -> Revoked:
-    """Revoke an observation once.
+def revoke(
+    by: Actor, *, observation_id: str, asked: RevocationDocument, profile: Profile = "native"
+) -> Revoked:  # fmt: skip
+    """Revoke an observation once; without an instant at present, or when it was observed if that is later.
 
     Locks: the namespace head. Appends: `revoke`. Raises NotFound (no such observation, or one that is revoked),
-    Invalid (an instant before it was observed), Conflict (nothing is left to say), IdempotencyMismatch, Forbidden,
-    Stopped.
+    Invalid (an instant before it was observed; one that has not come, but under compat), Conflict (nothing is left to
+    say), IdempotencyMismatch, Forbidden, Stopped.
     """
     row = named(by.namespace, observation_id)
-    at = asked.at if asked.at is not None else (by.event_at or clock.now()).timestamp()
+    at = _instant(by, asked, row, profile)
     values = {
         "observation": row.id, "at": at, "cascade": asked.cascade,
         "is_reexposing": asked.reexpose,
@@ -55,8 +59,7 @@ def revoke(by: Actor, *, observation_id: str, asked: RevocationDocument) -> Revo
     request = [observation_id, asked.at, asked.reason, asked.cascade, asked.reexpose]
     with opened(by, verb="revoke", need=REVOKE, request=request) as entry:
         if not entry.is_replay:
-            if at < row.observed_at:
-                raise Invalid.at("at", expected=f"an instant not before it was observed, {row.observed_at!r}", got=at)
+            _require_come(at, row, recorded_at=entry.recorded_at, profile=profile)
             if Revocation.objects.filter(namespace=by.namespace, observation=row.id).exists():
                 raise NotFound(f"There is no standing observation {observation_id}: it is revoked already.")
             entry.add(draft)
@@ -64,6 +67,22 @@ def revoke(by: Actor, *, observation_id: str, asked: RevocationDocument) -> Revo
             found = reaches.reaches_of(by.namespace, revocation, (row.seq, row.item))
             entry.then(lambda: reaches.enter(by.namespace, found))
     return _answer(by.namespace, observation_id, row.id, entry.answer.seq, replayed=entry.is_replay)
+
+
+def _instant(by: Actor, asked: RevocationDocument, row: Observation, profile: Profile) -> float:
+    if asked.at is not None:
+        return asked.at
+    now = (by.event_at or clock.now()).timestamp()
+    return now if profile == "compat" else max(now, row.observed_at)
+
+
+def _require_come(at: float, row: Observation, *, recorded_at: datetime, profile: Profile) -> None:
+    """Raises Invalid for an instant before the observation. A later one than now would leave it in use, and it is
+    revoked only once."""
+    if at < row.observed_at:
+        raise Invalid.at("at", expected=f"an instant not before it was observed, {row.observed_at!r}", got=at)
+    if profile == "native" and at > max(recorded_at.timestamp(), row.observed_at):
+        raise Invalid.at("at", expected="an instant that has come, in seconds", got=at, code="out_of_range")
 
 
 def named(namespace: int, observation_id: str) -> Observation:

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from memory.base import gate, ids
 from memory.base.actor import Actor
+from memory.base.errors import Invalid
 from memory.beliefs.kernel.questions import query_document
 from memory.beliefs.models import SavedQuery
 from memory.beliefs.relations import relation_named
@@ -20,11 +21,12 @@ from memory.ledger.queries import asof
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A saved query, and whether this request had saved it before."""
+    """A saved query, the one of its name that it replaces, and whether this request had saved it before."""
 
     id: UUID
     name: str
     relation_type: str
+    replaces: UUID | None
     seq: int
     replayed: bool
 
@@ -33,8 +35,11 @@ class Saved:
 def save_query(by: Actor, *, name: str, query: Mapping[str, Any]) -> Saved:
     """Save a query under a name; the newest of a name is the one that is asked.
 
-    Locks: the namespace head. Appends: `save_query`. Raises Invalid (no query), NotFound (no law), Forbidden, Stopped.
+    Locks: the namespace head. Appends: `save_query`. Raises Invalid (no query, a blank name), NotFound (no law),
+    Forbidden, Stopped.
     """
+    if not name.strip():
+        raise Invalid.at("name", expected="a name that is not blank", got="blanks", code="too_short")
     asked = query_document(query)
     relation = relation_named(by.namespace, asked.relation_type, seq=asof.now(by.namespace).seq)
     book = book_for(by)
@@ -46,4 +51,6 @@ def save_query(by: Actor, *, name: str, query: Mapping[str, Any]) -> Saved:
         if not entry.is_replay:
             entry.add(draft)
     row = SavedQuery.objects.get(namespace=by.namespace, seq=entry.answer.seq)
-    return Saved(row.id, name, asked.relation_type, row.seq, entry.is_replay)
+    before = SavedQuery.objects.filter(namespace=by.namespace, name=row.name, seq__lt=row.seq).order_by("-seq")
+    replaces = before.values_list("id", flat=True).first()
+    return Saved(row.id, name, asked.relation_type, replaces, row.seq, entry.is_replay)

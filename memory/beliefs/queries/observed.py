@@ -18,7 +18,7 @@ from memory.base.errors import NotFound
 from memory.beliefs.ancestry import descendants, observations_at
 from memory.beliefs.content import NAMED, names_in, provenance_of
 from memory.beliefs.kernel.groups import Floats
-from memory.beliefs.kernel.masses import flags
+from memory.beliefs.kernel.masses import Flag, flags, warnings
 from memory.beliefs.models import DERIVED_FROM, Observation
 from memory.beliefs.relations import Relation, relations
 from memory.beliefs.states import DETAILS, VALUE, read_vectors
@@ -106,7 +106,7 @@ class ObservationStory:
     relation: Relation | None
     posterior: Floats | None
     prior: Floats | None
-    flags: tuple[str, ...]
+    flags: tuple[Flag, ...]
     provenance: Mapping[str, Any] | None
     tags: tuple[str, ...]
     is_erased: bool
@@ -133,14 +133,17 @@ def observation(at: AsOf, *, id: UUID) -> ObservationStory:
     details = parts.get(DETAILS) or {}
     parents, children, n_children = _related(at, row)
     reached = _reached(at, id)
+    entries = said(at.namespace, {row.seq, *(one.seq for one in reached)})
+    warned = () if vectors is None else flags(vectors.posterior, vectors.prior)
+    recorded_at = entries[row.seq].recorded_at.timestamp()
     return ObservationStory(
         row=row, observation_id=names.get(row.name, ""),
         names={key: names.get(getattr(row, column), "") for column, key in NAMED.items()}, relation=relation,
         posterior=None if vectors is None else vectors.posterior, prior=None if vectors is None else vectors.prior,
-        flags=() if vectors is None else flags(vectors.posterior, vectors.prior),
+        flags=warnings(warned, observed_at=row.observed_at, recorded_at=recorded_at),
         provenance=None if told is None else provenance_of(details), tags=tuple(details.get("tags", ())),
         is_erased=told is None, parents=parents, children=children, n_children=n_children, reached=reached,
-        forecasts=_forecasts(at, id), said=said(at.namespace, {row.seq, *(one.seq for one in reached)}),
+        forecasts=_forecasts(at, id), said=entries,
     )  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def revoke(asked: Arguments, store: Path | None) -> Document:
         given = {name: getattr(asked, name) for name in ("at", "reason") if getattr(asked, name) is not None}
         done = revoking.revoke(
             system(namespace.pk), observation_id=asked.observation_id,
-            asked=revocation_document(given, profile=profile),
+            asked=revocation_document(given, profile=profile), profile=profile,
         )  # fmt: skip
     told: Document = {"revoked": done.observation_id}
     if profile == "native":
