@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from audit.pages.calibration.measured import FALSE_ALARMS
+from audit.pages.calibration.measured import FALSE_ALARMS, POWER
 from audit.pages.calibration.words import segment_path
 from memory.calibration.models import AlarmTurn
 from memory.calibration.queries.alarms import AlarmRow
@@ -63,6 +63,8 @@ def test_every_source_has_one_verdict_line_alarms_first_with_its_figure_beside_t
     assert "Ever miscalibrated bets against" in text_of(client.get("/calibration?how=open"))
     for one in FALSE_ALARMS:
         assert f"{one.streams} {one.instrument} {one.percent}" in shown
+    for found in POWER:
+        assert f"{found.change} {found.instrument} {found.percent} {found.delay}" in shown
     lines = b"".join(client.get("/calibration.csv").streaming_content).decode().splitlines()
     assert [line.split(",")[3] for line in lines[1:]].count("alarm") == 1
 

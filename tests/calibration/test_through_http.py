@@ -170,7 +170,18 @@ def test_claimed_instants_are_taken_under_compat_alone(door: Door) -> None:
 
 
 def test_an_untracked_observation_is_not_found(door: Door) -> None:
-    assert door.post("/outcomes", {"observation_id": "nowhere", "true_relation": "0"}).status_code == 404
+    refused = door.post("/outcomes", {"observation_id": "nowhere", "true_relation": "0"})
+    assert refused.status_code == 404
+    assert "PUT /monitors/{run_id}" in refused.json()["detail"]
+    assert "and of none before" in refused.json()["detail"]
+
+
+def test_a_report_about_names_that_no_forecast_has_says_so_and_under_compat_is_as_the_peers(door: Door) -> None:
+    asked = {"relation_type": "rle", "source_family": "t"}
+    found = door.get("/monitors/r/report", **asked).json()
+    assert (found["status"], found["audit"]["unknown"]) == ("insufficient_data", ["relation_type"])
+    assert "audit" not in door.get("/monitors/r/report", profile="compat", **asked).json()
+    assert "unknown" not in door.get("/monitors/r/report", relation_type="rel", source_family="t").json()["audit"]
 
 
 def test_a_report_at_a_past_entry_never_changes(door: Door) -> None:
@@ -212,7 +223,8 @@ def test_the_audit_says_how_much_of_the_error_is_chance(door: Door) -> None:
     assert audit["window_rule"] == "locked_reference"
     current = audit["calibration"]["current"]
     assert current["ece_excess"] == pytest.approx(max(0.0, _ece(door) - current["ece_null"]))
-    assert audit["watch"]["epoch"] == 1
+    assert (audit["watch"]["epoch"], audit["watch"]["n_bets"]) == (1, 12)
+    assert audit["watch"]["bets_per_lane"] == 1.0
     assert audit["pending"] == 0
 
 

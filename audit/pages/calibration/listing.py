@@ -18,7 +18,7 @@ from audit.frame import address, pairs_of
 from audit.navigation import Link
 from audit.pages.beliefs.words import named
 from audit.pages.calibration.figures import reliability_of
-from audit.pages.calibration.measured import COMMAND, FALSE_ALARMS, SIZE_WORDS
+from audit.pages.calibration.measured import COMMAND, FALSE_ALARMS, POWER, POWER_COMMAND, SIZE_WORDS
 from audit.pages.calibration.words import INSTRUMENTS, VerdictWords, about, evidence_words, segment_url, verdict_of
 from audit.templatetags.console import count
 from memory.base.errors import Invalid
@@ -77,6 +77,8 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
         "false_alarms": FALSE_ALARMS,
         "measured_on": SIZE_WORDS,
         "command": COMMAND,
+        "power": POWER,
+        "power_command": POWER_COMMAND,
         "csv_url": f"/calibration.csv{visit.carry}",
         "empty": None if rows else _empty(visit),
         "actions": (Link("Beliefs", f"/beliefs{visit.carry}"),),

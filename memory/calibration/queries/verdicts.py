@@ -1,18 +1,19 @@
-"""Segments as the pages list them: one verdict line each, all of them in one query however many there are.
+"""Segments as the pages list them: one verdict line each, all of them in one query; windows of the past in a few.
 
 Invariants
 - A segment stands as it stood at the point: its labels, its processes, its alarms.
 - "calibrated" needs power and agreement: as many bets in the lane of a bet as the fewest labels that are judged, and a
   window within its bands. Without either the verdict is that no alarm was told yet.
 - A window of less than the fewest labels says nothing; the reference stands in for a current one that is too short.
-- Running sums serve where nothing came later than the point; else the windows that are shown are read, in one query.
+- Running sums serve where nothing came later than the point; else the windows that are shown are read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from itertools import batched
 from typing import Any, Literal
 
 import numpy as np
@@ -36,6 +37,9 @@ from memory.calibration.queries.watches import CLOSING, WatchRow, evidence_thres
 
 Verdict = Literal["too_few", "no_alarm", "calibrated", "alarm"]
 Window = Literal["reference", "current"]
+
+CHUNK = 400
+"""Segments whose windows are read at once."""
 
 _OF = (
     "{a}.namespace_id = s.namespace_id AND {a}.monitor_run = s.monitor_run"
@@ -240,15 +244,20 @@ def _leaning(row: SegmentRow, sums: ExactSums | None) -> SegmentRow:
 
 
 def _members(at: AsOf, spans: Mapping[Key, Span]) -> dict[Key, list[Member]]:
-    """The members of a window of each segment, with the labels that counted at the point, in one query."""
+    """The members of a window of each segment, with the labels that counted at the point, CHUNK segments a query."""
     found: dict[Key, list[Member]] = {key: [] for key in spans}
-    if not spans:
-        return found
+    for some in batched(spans.items(), CHUNK):
+        for key, member in _members_of(at, some):
+            found[key].append(member)
+    return found
+
+
+def _members_of(at: AsOf, spans: Sequence[tuple[Key, Span]]) -> Iterator[tuple[Key, Member]]:
     each = (
         "(l.monitor_run = %s AND l.relation_type = %s AND l.source_family = %s"
         " AND l.place_in_family > %s AND l.place_in_family <= %s)"
     )
-    values = [value for key, span in spans.items() for value in (*key, span.start, span.end)]
+    values = [value for key, span in spans for value in (*key, span.start, span.end)]
     rows = sql.fetch(
         "SELECT l.monitor_run, l.relation_type, l.source_family, l.observation, l.place_in_family, f.posterior,"
         " l.true_index FROM memory_labelstate l JOIN memory_forecaststate f ON f.namespace_id = l.namespace_id"
@@ -259,5 +268,4 @@ def _members(at: AsOf, spans: Mapping[Key, Span]) -> dict[Key, list[Member]]:
     for run, relation, family, observation, place, posterior, true_index in rows:
         key = sql.as_id(run), sql.as_id(relation), sql.as_id(family)
         vector = None if posterior is None else bytes(posterior)
-        found[key].append(Member(sql.as_id(observation), place, vector, true_index))
-    return found
+        yield key, Member(sql.as_id(observation), place, vector, true_index)
