@@ -220,18 +220,9 @@ def probability_bars(
             id, finding=f"Nothing is observed of {node}: what is believed of it is the prior.", label=label,
             columns=columns, rows=rows, state="nothing", reason="There is no evidence at this point.",
         )  # fmt: skip
-    left_out = ordered[MOST_ROWS:]
-    more = f", {len(left_out)} more in the table" if left_out else ""
-    top = ordered[0]
-    evidence = _counted(n_observations, "observation")
-    tied = [one.label for one in ordered if top.posterior - one.posterior <= TIE]
-    finding = (
-        f"{node} is most probably {top.label}: {share(top.posterior)} ({method}, {evidence}{more})." if len(tied) == 1
-        else f"{node} is equally probably {_together(tied).replace(' and ', ' or ')}: {share(top.posterior)} each"
-        f" ({method}, {evidence}{more})."
-    )  # fmt: skip
+    told = f"({method}, {_counted(n_observations, 'observation')}{_left_out(ordered)})."
     return drawn(
-        id, finding=finding,
+        id, finding=f"{_believed(ordered, node=node)} {told}",
         label=label, columns=columns, rows=rows,
         traces=[_paired(shown, "posterior"), _paired(shown, "prior")],
         layout={
@@ -240,6 +231,20 @@ def probability_bars(
         },
         height_px=_height(len(shown), row_px=38),
     )  # fmt: skip
+
+
+def _left_out(ordered: Sequence[Probability]) -> str:
+    n = len(ordered) - MOST_ROWS
+    return f", {n} more in the table" if n > 0 else ""
+
+
+def _believed(ordered: Sequence[Probability], *, node: str) -> str:
+    """The most probable value, or those that are equally so."""
+    top = ordered[0]
+    tied = [one.label for one in ordered if top.posterior - one.posterior <= TIE]
+    if len(tied) == 1:
+        return f"{node} is most probably {top.label}: {share(top.posterior)}"
+    return f"{node} is equally probably {_together(tied).replace(' and ', ' or ')}: {share(top.posterior)} each"
 
 
 def _paired(shown: Sequence[Probability], which: str) -> dict[str, Any]:

@@ -69,7 +69,9 @@ def index(request: HttpRequest, visit: Visit) -> HttpResponse:
     called = [_belief(visit, one, question) for one in beliefs.named_so(visit.at, question)]
     if len(called) == 1 and not search.is_word(question):
         return HttpResponseRedirect(called[0].url)
-    return render(request, "search/index.html", {**_found(request, visit, question, ids), "beliefs": called})
+    found = _found(request, visit, question, ids)
+    n_found = found["n_found"] + len(called)
+    return render(request, "search/index.html", {**found, "beliefs": called, "n_found": n_found})
 
 
 def _belief(visit: Visit, one: beliefs.Found, name: str = "") -> Link:
