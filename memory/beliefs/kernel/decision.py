@@ -39,8 +39,7 @@ def decision(
     """
     if capsule.get("instructions") != []:
         raise Invalid.at("capsule", "instructions", expected="an empty list", got=shown(capsule.get("instructions")))
-    place, belief = _focus(capsule, options.focus_node)
-    candidates = _candidates(belief, place, profile)
+    candidates = _candidates(*_focus(capsule, options.focus_node), profile)
     audit = _audit(capsule)
     found = audit.get("certainty") if certainty is None else certainty
     if found == "unreliable" and not options.allow_unreliable:
@@ -65,8 +64,7 @@ def decision(
         "instructions": [],
     }
     if profile == "native":
-        sure = found if source == "computed" else None
-        near = _near(audit, options.focus_node)
+        near, sure = _near(audit, options.focus_node), found if source == "computed" else None
         told["audit"] = {"certainty": sure, "source": source, "evidence_near_focus": near}
     return told
 
@@ -84,7 +82,7 @@ def _focus(capsule: Mapping[str, object], focus: str) -> tuple[tuple[str | int, 
 
 
 def _candidates(
-    belief: Mapping[str, object], place: tuple[str | int, ...], profile: Profile
+    place: tuple[str | int, ...], belief: Mapping[str, object], profile: Profile
 ) -> list[dict[str, object]]:  # fmt: skip
     given = belief.get("candidates")
     if not isinstance(given, list) or not given:
