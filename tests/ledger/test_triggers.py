@@ -29,6 +29,7 @@ from memory.lineage.models import LINKS, Compilation, Edge
 from memory.records.models import Record
 from memory.tombstones.models import RouteHit
 from tests.every_table import GUARDED, another_value, populate, stored_rows
+from tests.calibration.labelling import alarmed
 from tests.tombstones.burials import asked, buried
 from tests.world import World
 
@@ -265,6 +266,9 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
         row["monitor_run"] = open_run(world.alice, config=config).id
     if model in (Revocation, LabelOutcome):
         row["observation"] = world.observe(None, "a", "c", [1, 0, 0, 0], by=world.alice).id
+    if model is AlarmTurn:
+        number = next(free_items)
+        row["alarm"] = alarmed(world, observation_id=f"sure {number}", run_id=f"strict {number}")
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
     return {**row, **OF_ITS_OWN.get(model, {}), **changes}
