@@ -28,8 +28,8 @@ from memory.ledger.models import Erasure, Name
 from memory.lineage.models import LINKS, Compilation, Edge
 from memory.records.models import Record
 from memory.tombstones.models import RouteHit
-from tests.every_table import GUARDED, another_value, populate, stored_rows
 from tests.calibration.labelling import alarmed
+from tests.every_table import GUARDED, another_value, populate, stored_rows
 from tests.tombstones.burials import asked, buried
 from tests.world import World
 
