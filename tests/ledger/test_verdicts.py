@@ -247,7 +247,7 @@ def test_four_queries_beside_the_entry_and_its_items_whatever_the_length_of_the_
     for _ in range(3):
         with CaptureQueriesContext(connection) as captured:
             checked(world.now(), seq=seq)
-        others = [q["sql"] for q in captured.captured_queries if ' FROM "memory_head"' not in q["sql"]]
+        others = [q["sql"] for q in captured.captured_queries if " FROM memory_head" not in q["sql"].replace('"', "")]
         counts.add(len(others))
         world.save_all(*(f"more {n}" for n in range(20)))
         for n in range(20):
