@@ -30,6 +30,7 @@ from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.models import Reference
 from memory.ledger.operations.appending import NameBook, OpenEntry, book_for, opened, retried
+from memory.ledger.queries.closed import require_open
 
 LAST_SEQ = 2**62
 
@@ -117,6 +118,9 @@ def _observe(
     book.learn([*texts, asked.watch.run_id if asked.watch else ""])
     watched = _watched(by.namespace, book, asked)
     prepared = _prepare(by, book, documents, asked, watched, refusals)
+    if refusals:
+        # What is missing may be missing because all of it was erased.
+        require_open(by.namespace)
     _refuse(refusals, documents, spares=spares)
     request = [canonical_observation(document).decode() for document in documents] if by.idempotency_key else None
     with opened(by, verb="observe", need=gate.WRITE, request=request, names=book) as entry:

@@ -15,6 +15,7 @@ from memory.beliefs.models import Observation, Revocation
 from memory.beliefs.profiles import Profile
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import opened, retried
+from memory.ledger.queries.closed import require_open
 from memory.ledger.queries.contents import name_ids
 
 REVOKE = gate.WITHDRAW
@@ -49,6 +50,7 @@ def revoke(
     Invalid (an instant before it was observed; one that has not come, but under compat), Conflict (nothing is left to
     say), IdempotencyMismatch, Forbidden, Stopped.
     """
+    require_open(by.namespace)
     row = named(by.namespace, observation_id)
     at = _instant(by, asked, row, profile)
     values = {

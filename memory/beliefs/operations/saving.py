@@ -17,6 +17,7 @@ from memory.ledger import drafts as drafting
 from memory.ledger.drafts import Draft
 from memory.ledger.operations.appending import book_for, opened, retried
 from memory.ledger.queries import asof
+from memory.ledger.queries.closed import require_open
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,7 @@ def save_query(by: Actor, *, name: str, query: Mapping[str, Any]) -> Saved:
     """
     if not name.strip():
         raise Invalid.at("name", expected="a name that is not blank", got="blanks", code="too_short")
+    require_open(by.namespace)
     asked = query_document(query)
     relation = relation_named(by.namespace, asked.relation_type, seq=asof.now(by.namespace).seq)
     book = book_for(by)
