@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from itertools import count, cycle
 from typing import Any
 from uuid import uuid4
@@ -267,8 +268,10 @@ def copied(model: type[models.Model], world: World, **changes: Any) -> dict[str,
     if model in (Revocation, LabelOutcome):
         row["observation"] = world.observe(None, "a", "c", [1, 0, 0, 0], by=world.alice).id
     if model is AlarmTurn:
-        number = next(free_items)
-        row["alarm"] = alarmed(world, observation_id=f"sure {number}", run_id=f"strict {number}")
+        number, by_alice = next(free_items), copy(world)
+        # A copied row may have frozen the agent.
+        by_alice.scout = world.alice
+        row["alarm"] = alarmed(by_alice, observation_id=f"sure {number}", run_id=f"strict {number}")
     if model is TokenRevocation:
         row["token"] = issue_token(world.alice, agent=world.scout_id).id
     return {**row, **OF_ITS_OWN.get(model, {}), **changes}
