@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -11,9 +10,8 @@ from ninja import Path, Query
 from ninja.responses import Status
 
 from memory.base import batches, gate
-from memory.base.bodies import JSON, NDJSON, Line
+from memory.base.bodies import JSON
 from memory.base.doors import Entered, Routes, actor, made, page
-from memory.base.errors import DomainError
 from memory.beliefs import payloads
 from memory.beliefs.answers import CapsuleOut, DecisionOut, ObservationList, ObservationOut
 from memory.beliefs.kernel.acts import revocation_document
@@ -24,7 +22,7 @@ from memory.beliefs.kernel.questions import decision_document, decision_schema, 
 from memory.beliefs.kernel.reading import members
 from memory.beliefs.operations import binding, monitors, observing, revoking, saving
 from memory.beliefs.operations.observing import Asked
-from memory.beliefs.payloads import placed_schema
+from memory.beliefs.payloads import placed_schema, sent
 from memory.beliefs.profiles import profile_of
 from memory.beliefs.queries import lists as listing
 from memory.beliefs.queries import observed
@@ -55,15 +53,6 @@ from memory.ledger.schemas import Point, rests_on
 routes = Routes("beliefs")
 
 
-def _sent(schema: Mapping[str, Any], *, many: bool = False) -> dict[str, Any]:
-    """A body that the route reads by itself."""
-    content: dict[str, Any] = {JSON: {"schema": schema}}
-    if many:
-        content = {JSON: {"schema": {"type": "array", "items": schema, "minItems": 1}},
-                   NDJSON: {"schema": {"type": "string"}}}  # fmt: skip
-    return {"requestBody": {"required": True, "content": content}}
-
-
 OBSERVATION = placed_schema(observation_schema(profile="native"))
 QUERY = placed_schema(query_schema())
 DECISION = placed_schema(decision_schema())
@@ -88,7 +77,7 @@ def relations(request: Entered, point: Query[Point]) -> RelationList:
     return RelationList.of(relation_rows(at), **rests_on(at))
 
 
-@routes.write("/observations", need=gate.WRITE, answer=ObservedOut, makes=True, extra=_sent(OBSERVATION))
+@routes.write("/observations", need=gate.WRITE, answer=ObservedOut, makes=True, extra=sent(OBSERVATION))
 def observe(request: Entered, asked: Query[Profiled]) -> Status[ObservedOut]:
     """Store one observation: a posterior over the relation of two nodes."""
     by = actor(request)
@@ -114,19 +103,21 @@ def observations(request: Entered, point: Query[Point], where: Query[Observation
 
 
 @routes.write(
-    "/observations/batch", need=gate.WRITE, answer=ObservedBatchOut, makes=True, extra=_sent(OBSERVATION, many=True)
+    "/observations/batch",
+    need=gate.WRITE,
+    answer=ObservedBatchOut,
+    makes=True,
+    extra=sent(OBSERVATION, many=True),
 )
 def observe_batch(request: Entered, asked: Query[Profiled], *, atomic: bool = True) -> Status[ObservedBatchOut]:
     """Store many observations as one entry: all or nothing, or with `atomic=false` those that can be stored."""
     by = actor(request)
     profile = profile_of(by.namespace, asked=asked.profile)
-    items: dict[int, ObservationDocument] = {}
-    refusals: dict[int, DomainError] = {}
-    for index, line in enumerate(payloads.lines(request, profile=profile)):
-        try:
-            items[index] = observation_document(_value(line), profile=profile)
-        except DomainError as refusal:
-            refusals[index] = refusal
+
+    def read(value: Any) -> ObservationDocument:
+        return observation_document(payloads.placed(request, value, profile=profile), profile=profile)
+
+    items, refusals = payloads.items(request, read, profile=profile)
     if refusals and atomic:
         raise batches.first(refusals)
     store = observing.observe if atomic else observing.observe_each
@@ -135,12 +126,6 @@ def observe_batch(request: Entered, asked: Query[Profiled], *, atomic: bool = Tr
     head = asof.now(by.namespace).seq
     answer = ObservedBatchOut.of(answers, refusals, head=head, url=page(request, "/beliefs"))
     return made(answer, is_new=not answer.replayed)
-
-
-def _value(line: Line) -> Any:
-    if line.refusal is not None:
-        raise line.refusal
-    return line.value
 
 
 @routes.write("/observations/{path:observation_id}/revoke", need=revoking.REVOKE, answer=RevokedOut)
@@ -165,18 +150,18 @@ def observation(request: Entered, observation_id: Annotated[Identifier, Path()],
     return ObservationOut.of(observed.observation(at, id=row.id), url=url, **rests_on(at))
 
 
-@routes.read("/beliefs/query", answer=CapsuleOut, method="POST", codes=("conflict", "erased"), extra=_sent(QUERY))
+@routes.read("/beliefs/query", answer=CapsuleOut, method="POST", codes=("conflict", "erased"), extra=sent(QUERY))
 def query(request: Entered, point: Query[Point], asked: Query[Profiled]) -> HttpResponse:
     """Reconcile what was observed: the exact belief about each node as seen from the root."""
     at = point.at(request.auth.namespace)
     profile = profile_of(at.namespace, seq=at.seq, asked=asked.profile)
     document = query_document(payloads.document(request, profile=profile))
-    return _told(ask(at, query=document, profile=profile).capsule(profile=profile))
+    return HttpResponse(
+        payloads.told(ask(at, query=document, profile=profile).capsule(profile=profile)), content_type=JSON
+    )
 
 
-@routes.read(
-    "/beliefs/decision", answer=DecisionOut, method="POST", codes=("conflict", "erased"), extra=_sent(DECISION)
-)
+@routes.read("/beliefs/decision", answer=DecisionOut, method="POST", codes=("conflict", "erased"), extra=sent(DECISION))
 def decision_of(request: Entered, point: Query[Point], asked: Query[Profiled]) -> HttpResponse:
     """One node of an answer, with its alternatives; a capsule may be handed in instead of a query."""
     at = point.at(request.auth.namespace)
@@ -185,8 +170,13 @@ def decision_of(request: Entered, point: Query[Point], asked: Query[Profiled]) -
     if document.query is None:
         assert document.capsule is not None
         payloads.require_here(request, document.capsule, profile=profile)
-        return _told(decision(document.capsule, options=document.options, profile=profile, source="handed_in"))
-    return _told(decide(at, query=document.query, options=document.options, profile=profile))
+        return HttpResponse(
+            payloads.told(decision(document.capsule, options=document.options, profile=profile, source="handed_in")),
+            content_type=JSON,
+        )
+    return HttpResponse(
+        payloads.told(decide(at, query=document.query, options=document.options, profile=profile)), content_type=JSON
+    )
 
 
 @routes.write("/beliefs/saved", need=gate.WRITE, answer=SavedQueryOut, makes=True)
@@ -206,7 +196,12 @@ def saved(request: Entered, point: Query[Point]) -> SavedList:
 
 
 @routes.write(
-    "/monitors/{path:run_id}", need=gate.WRITE, answer=MonitorOut, method="PUT", makes=True, extra=_sent(MONITOR)
+    "/monitors/{path:run_id}",
+    need=gate.WRITE,
+    answer=MonitorOut,
+    method="PUT",
+    makes=True,
+    extra=sent(MONITOR),
 )
 def open_monitor(request: Entered, run_id: Annotated[Identifier, Path()]) -> Status[MonitorOut]:
     """Open a monitor run: from now on the forecast of every independent observation is kept for its label."""
@@ -216,5 +211,4 @@ def open_monitor(request: Entered, run_id: Annotated[Identifier, Path()]) -> Sta
 
 
 def _told(document: Mapping[str, Any]) -> HttpResponse:
-    """The document as it was made: the same answer is the same bytes."""
-    return HttpResponse(json.dumps(document, ensure_ascii=False, allow_nan=False), content_type=JSON)
+    return HttpResponse(payloads.told(document), content_type=JSON)

@@ -5,14 +5,14 @@ A document may leave its namespace out, since the address names it; under compat
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from memory.base.bodies import JSON, NDJSON, Line, read_array, read_json, read_lines, require_type
-from memory.base.canonical import Dialect
 from memory.base.doors import Entered
 from memory.base.doors import namespace as named
-from memory.base.errors import Invalid
+from memory.base.errors import DomainError, Invalid
 from memory.beliefs.kernel.documents import payload_dialect, read_payload
 from memory.beliefs.kernel.reading import shown
 from memory.beliefs.profiles import Profile
@@ -30,19 +30,43 @@ def plain(request: Entered) -> Any:
     return read_json(request.body)
 
 
-def lines(request: Entered, *, profile: Profile) -> list[Line]:
-    """The documents of a batch.   Raises as `memory.base.bodies`."""
-    dialect: Dialect = payload_dialect(profile)
+def items[Item](
+    request: Entered, read: Callable[[Any], Item], *, profile: Profile
+) -> tuple[dict[int, Item], dict[int, DomainError]]:
+    """What `read` makes of each item of a batch, and the refusals of the others, by index.
+
+    Raises as `memory.base.bodies`.
+    """
+    found: dict[int, Item] = {}
+    refusals: dict[int, DomainError] = {}
+    for index, line in enumerate(_lines(request, profile)):
+        try:
+            if line.refusal is not None:
+                raise line.refusal
+            found[index] = read(line.value)
+        except DomainError as refusal:
+            refusals[index] = refusal
+    return found, refusals
+
+
+def _lines(request: Entered, profile: Profile) -> list[Line]:
+    dialect = payload_dialect(profile)
     media = require_type(request.headers.get("Content-Type", ""), allowed=(JSON, NDJSON))
-    read = read_lines(request.body, dialect=dialect) if media == NDJSON else read_array(request.body, dialect=dialect)
-    return [line if line.refusal else _line(request, line.value, profile) for line in read]
+    return read_lines(request.body, dialect=dialect) if media == NDJSON else read_array(request.body, dialect=dialect)
 
 
-def _line(request: Entered, value: Any, profile: Profile) -> Line:
-    try:
-        return Line(placed(request, value, profile=profile))
-    except Invalid as refusal:
-        return Line(refusal=refusal)
+def sent(schema: Mapping[str, Any], *, many: bool = False) -> dict[str, Any]:
+    """How the API describes a body that its route reads by itself: one document, or a batch."""
+    content: dict[str, Any] = {JSON: {"schema": schema}}
+    if many:
+        listed = {"type": "array", "items": schema, "minItems": 1}
+        content = {JSON: {"schema": listed}, NDJSON: {"schema": {"type": "string"}}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def told(document: Mapping[str, Any]) -> str:
+    """The document as it was made: the same answer is the same text."""
+    return json.dumps(document, ensure_ascii=False, allow_nan=False)
 
 
 def placed(request: Entered, value: Any, *, profile: Profile) -> Any:

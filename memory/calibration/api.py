@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from django.http import HttpResponse
@@ -11,13 +11,13 @@ from ninja import Path, Query
 from ninja.responses import Status
 
 from memory.base import batches, gate
-from memory.base.bodies import JSON, NDJSON, read_array, read_lines, require_type
+from memory.base.bodies import JSON, require_type
 from memory.base.doors import Entered, Routes, actor, made, page
-from memory.base.errors import DomainError
 from memory.base.schemas import Id
-from memory.beliefs.kernel.acts import OutcomeDocument, outcome_document, outcome_schema
-from memory.beliefs.kernel.documents import payload_dialect, read_payload
-from memory.beliefs.profiles import Profile, profile_of
+from memory.beliefs import payloads
+from memory.beliefs.kernel.acts import outcome_document, outcome_schema
+from memory.beliefs.kernel.documents import read_payload
+from memory.beliefs.profiles import profile_of
 from memory.beliefs.schemas import Identifier, Profiled
 from memory.calibration.operations import alarms, recording
 from memory.calibration.queries import reports
@@ -28,16 +28,7 @@ from memory.ledger.schemas import Point
 routes = Routes("calibration")
 
 OUTCOME = outcome_schema(profile="native")
-SENT: dict[str, Any] = {"requestBody": {"required": True, "content": {JSON: {"schema": OUTCOME}}}}
-SENT_BATCH: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            JSON: {"schema": {"type": "array", "items": OUTCOME, "minItems": 1}},
-            NDJSON: {"schema": {"type": "string"}},
-        },
-    }
-}
+SENT, SENT_BATCH = payloads.sent(OUTCOME), payloads.sent(OUTCOME, many=True)
 
 
 @routes.write("/outcomes", need=gate.WRITE, answer=OutcomeOut, makes=True, extra=SENT)
@@ -72,7 +63,9 @@ def report(
     at = point.at(request.auth.namespace)
     profile = profile_of(at.namespace, seq=at.seq, asked=asked.profile)
     if asked.is_tree:
-        return _told(reports.tree(at, run_id=run_id, profile=profile, as_of=asked.as_of))
+        return HttpResponse(
+            payloads.told(reports.tree(at, run_id=run_id, profile=profile, as_of=asked.as_of)), content_type=JSON
+        )
     return _told(
         reports.report(
             at, run_id=run_id, profile=profile, relation_type=asked.relation_type, source_family=asked.source_family,
@@ -107,7 +100,8 @@ def _recorded(request: Entered, asked: Profiled) -> Status[OutcomeOut]:
 def _recorded_batch(request: Entered, asked: Profiled, *, atomic: bool) -> Status[OutcomeBatchOut]:
     by = actor(request)
     profile = profile_of(by.namespace, asked=asked.profile)
-    items, refusals = _documents(request, profile)
+    read = partial(outcome_document, profile=profile)
+    items, refusals = payloads.items(request, read, profile=profile)
     if refusals and atomic:
         raise batches.first(refusals)
     store = recording.record if atomic else recording.record_each
@@ -117,27 +111,9 @@ def _recorded_batch(request: Entered, asked: Profiled, *, atomic: bool) -> Statu
     return made(answer, is_new=not answer.replayed)
 
 
-def _documents(request: Entered, profile: Profile) -> tuple[dict[int, OutcomeDocument], dict[int, DomainError]]:
-    """The labels of a batch that can be read, and the refusals of the others, by index."""
-    dialect = payload_dialect(profile)
-    media = require_type(request.headers.get("Content-Type", ""), allowed=(JSON, NDJSON))
-    lines = read_lines(request.body, dialect=dialect) if media == NDJSON else read_array(request.body, dialect=dialect)
-    items: dict[int, OutcomeDocument] = {}
-    refusals: dict[int, DomainError] = {}
-    for index, line in enumerate(lines):
-        try:
-            if line.refusal is not None:
-                raise line.refusal
-            items[index] = outcome_document(line.value, profile=profile)
-        except DomainError as refusal:
-            refusals[index] = refusal
-    return items, refusals
-
-
 def _alarm_page(request: Entered, done: alarms.Turned) -> str:
     return page(request, f"/calibration/alarms/{done.alarm}")
 
 
 def _told(document: Mapping[str, Any]) -> HttpResponse:
-    """The document as it was made: the same answer is the same bytes."""
-    return HttpResponse(json.dumps(document, ensure_ascii=False, allow_nan=False), content_type=JSON)
+    return HttpResponse(payloads.told(document), content_type=JSON)

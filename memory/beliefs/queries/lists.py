@@ -65,15 +65,15 @@ def observations(
 
 
 def _where(at: AsOf, relation_type: UUID | None, node: UUID | None) -> tuple[str, list[Any]]:
-    where, values = ["s.namespace_id = %s", "s.seq <= %s"], [at.namespace, at.seq]
-    parts: list[Any] = [*values]
+    where = ["s.namespace_id = %s", "s.seq <= %s"]
+    values: list[Any] = [at.namespace, at.seq]
     if relation_type is not None:
         where.append("s.relation_type = %s")
-        parts.append(relation_type)
+        values.append(relation_type)
     if node is not None:
         where.append("(s.source = %s OR s.target = %s)")
-        parts += [node, node]
-    return " AND ".join(where), parts
+        values += [node, node]
+    return " AND ".join(where), values
 
 
 def _row(row: Sequence[Any]) -> ObservationRow:
